@@ -147,10 +147,13 @@ async def test_a_database_that_hangs_is_not_waited_for_longer(caplog: pytest.Log
     assert "log_lost" in caplog.text
 
 
-async def test_loop_retries_lines_it_could_not_write() -> None:
+async def test_loop_retries_lines_it_could_not_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    monkeypatch.setattr("hanbeon.engine.logs._now", lambda: now)
     world = World(DatabaseUnavailable("away"))
     log = world.said()
-    await asyncio.sleep(0.06)
+    await asyncio.sleep(0)
+    now += 0.06
     with pytest.raises(DatabaseUnavailable):
         await world.logs.run_once()
     await world.logs.run_once()

@@ -51,7 +51,7 @@ def pooled_worker(app: App, *pools: TaskPool, concurrency: int = 1) -> Worker:
 
 
 def pool_of(task: Task[..., Any], slots: int, relay: Relay | None = None) -> TaskPool:
-    return TaskPool(task.name, {task.name: task}, slots, hint="work", relay=relay)
+    return TaskPool(task.name, {task.name: task}, slots, hints=("work",), relay=relay)
 
 
 async def test_pools_fill_only_their_own_slots(kit: TestKit) -> None:

@@ -61,7 +61,7 @@ async def _reload(kit: TestKit, folder: Path, text: str) -> None:
 async def _result(kit: TestKit, task: str) -> Any:
     job = await kit.app.enqueue(task)
     await kit.tick()
-    return await job.result(timeout=1)
+    return await job.result(timeout=60)
 
 
 def _limits(kit: TestKit, queue: str) -> Any:

@@ -230,11 +230,11 @@ async def test_success_frees_dependents_on_sqlite(sqlite_world: World) -> None:
     await world.enqueue(dependent, other, later)
     done = await _succeed(world, strips, jobs[:1])
     assert done is not None
-    assert "work" in done.hints
+    assert "job" in done.hints
     assert (await world.state(dependent.id), await world.state(other.id)) == (State.READY, State.PENDING)
     done = await _succeed(world, strips, jobs[1:])
     assert done is not None
-    assert {"work", "later"} <= set(done.hints)
+    assert {"job", "later"} <= set(done.hints)
     assert (await world.state(other.id), await world.state(later.id)) == (State.READY, State.PENDING)
     assert [event.job_id for event in await world.events() if event.type == "promoted"] == [dependent.id, other.id]
     await world.check_tallies()

@@ -77,6 +77,11 @@ def is_indexed(queue: str) -> bool:
     return found is not None and found.indexed
 
 
+def is_of_surface(queue: str) -> bool:
+    """True for the one queue of a surface, which may have jobs of built-in tasks and others."""
+    return queue in _queues
+
+
 def check_not_reserved(queue: str) -> None:
     """Raise for a reserved queue: its owner alone moves its jobs, and may delete its lanes with them."""
     found = _queues.get(queue) or reserved_prefix(queue)

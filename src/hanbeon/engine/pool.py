@@ -51,8 +51,8 @@ class TaskPool(NamedTuple):
     tasks: Tasks
     """Read at each claim, so a live view may change between two."""
     slots: int
-    hint: str
-    """The store's hint that announces work for this pool."""
+    hints: Sequence[str]
+    """The store's hints that announce work for this pool."""
     relay: PoolRelay | None = None
     listed: bool = False
     """The tasks are named among those of the instance, because not every worker has them."""
@@ -83,7 +83,7 @@ class Pool:
         """`claimable` leaves out those of the tasks whose jobs are not run here."""
         self.name, self.tasks, self.slots = spec.name, spec.tasks, spec.slots
         self.running: set[Attempt] = set()
-        self._hint, self._relay, self._gather_seconds = spec.hint, spec.relay, spec.gather_seconds
+        self.hints, self._relay, self._gather_seconds = spec.hints, spec.relay, spec.gather_seconds
         self.claimer = Claimer(
             store,
             settings,
@@ -110,7 +110,7 @@ class Pool:
     def listening(self, hub: Hub) -> Iterator[None]:
         """Wake the loops by the hints of other instances and transactions."""
         with contextlib.ExitStack() as hints:
-            hints.enter_context(hub.calling(self.work_arrived, self._hint))
+            hints.enter_context(hub.calling(self.work_arrived, *self.hints))
             if self.relay is not None:
                 hints.enter_context(hub.calling(self.relay.wake, "event"))
             yield

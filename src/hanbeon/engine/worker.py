@@ -104,7 +104,7 @@ class Worker:
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or default_name()
         served = ServedTasks(registry, self._executors, remote=wire is not None)
-        main = TaskPool("jobs", served, settings.concurrency, hint="work", queues=queues)
+        main = TaskPool("jobs", served, settings.concurrency, hints=("work", "job"), queues=queues)
         self._is_partial = queues is not None
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
@@ -175,7 +175,7 @@ class Worker:
         for pool in self.pools:
             self._hints.enter_context(pool.listening(self._hub))
         if self.stream is not None:
-            self._hints.enter_context(self._hub.calling(self.stream.work_arrived, "work"))
+            self._hints.enter_context(self._hub.calling(self.stream.work_arrived, *self.main.hints))
             self._hints.enter_context(self._hub.calling(self.stream.clear.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.promote.wake, "later"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
@@ -380,7 +380,8 @@ class Worker:
     def _begin(self, pool: Pool, jobs: Sequence[Claimed], sent_at: float) -> None:
         """Start the attempts of claimed jobs."""
         if jobs and not len(self.attempts):
-            self.watch.wake()  # It slept, having nothing to look after.
+            # It sleeps, having had nothing to look after. Not at once: a claim is news enough for a while.
+            asyncio.get_running_loop().call_later(self._settings.watch, self.watch.wake)
         claims: dict[str, tuple[Task[..., Any], Claim]] = {}
         for job in jobs:
             self._begin_one(pool, job, sent_at, claims)

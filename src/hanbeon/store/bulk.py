@@ -19,7 +19,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.traces import write_traces
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.records import policy_text
-from hanbeon.store.tx import Tx, in_parts
+from hanbeon.store.tx import Tx, in_parts, ready_hint
 
 # For fewer jobs, the general path has fewer round trips.
 _WORTH_IT = 50
@@ -88,7 +88,7 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
         await tx.copy("job", _COLUMNS, _lines(part, kinds))
     events = [_event(kind, now) for kind in batch.kinds]
     await write_alike(tx, events, batch.numbers, batch.ids)
-    tx.wake("work", "event")
+    tx.wake(ready_hint(kind.task for kind in batch.kinds), "event")
     made = [Enqueued(job_id, State.READY, True, seq, now) for job_id, seq in zip(batch.ids, seqs, strict=True)]
     if tx.tracing is not None:
         await write_traces(tx, made)

@@ -76,6 +76,7 @@ class PostgresNotifier:
 
     async def _send(self) -> None:
         clock = asyncio.get_running_loop().time
+        await asyncio.sleep(0)  # The purpose of the commit comes first: the bodies of claimed jobs, or the next claim.
         while self._hints:
             if self._quiet_until > (now := clock()):
                 await asyncio.sleep(self._quiet_until - now + _CARRIER_SECONDS)

@@ -13,15 +13,14 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.kept_connection import KeptConnection, is_gone
-from hanbeon.store.operations.events import write_events
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, TraceScope, Tx, check_announced
+from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -78,18 +77,14 @@ class _Connection(asyncpg.Connection):
         return ""
 
 
-class PostgresTx:
+class PostgresTx(TxBase):
     """An open transaction on one connection; see `Tx`."""
 
-    tracing: TraceScope | None = None
     has_round_trips = True
 
     def __init__(self, connection: Any, seconds: float = math.inf) -> None:
-        """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
-        self._connection, self._seconds = connection, seconds
-        self._events: list[Event] = []
-        self._moves = 0
-        self.after = AfterCommit()
+        super().__init__(seconds)
+        self._connection = connection
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres, precondition), *args)
@@ -100,30 +95,6 @@ class PostgresTx:
         await self._connection.copy_to_table(
             table, schema_name="hanbeon", columns=columns, source=lines, encoding="utf-8"
         )
-
-    def emit(self, *events: Event) -> None:
-        self._events.extend(events)
-
-    def count_moves(self, count: int) -> None:
-        self._moves += count
-
-    @property
-    def moves(self) -> int:
-        return self._moves + sum(event.job_id is not None for event in self._events)
-
-    def expect(self, jobs: int) -> None:
-        check_announced(jobs, self._seconds)
-
-    def wake(self, *hints: str) -> None:
-        self.after.hints.update(hints)
-
-    def after_commit(self, callback: Callable[[], None]) -> None:
-        self.after.callbacks.append(callback)
-
-    async def write_events(self) -> None:
-        if self._events:
-            await write_events(self, self._events)
-            self.after.hints.add("event")
 
 
 class PostgresDatabase:

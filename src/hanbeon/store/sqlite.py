@@ -14,11 +14,9 @@ from typing import Any, TypeVar
 import apsw
 
 from hanbeon.clock import MICROS, Clock
-from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
-from hanbeon.store.operations.events import write_events
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
@@ -26,7 +24,8 @@ from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.sqlite_thread import SqliteThread
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import LONG_SECONDS, AfterCommit, TraceScope, Tx, check_announced, drive
+from hanbeon.store.tx import LONG_SECONDS, AfterCommit, Tx, drive
+from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -130,46 +129,18 @@ class _Connection:
         self._thread.close()
 
 
-class SqliteTx:
+class SqliteTx(TxBase):
     """A transaction whose statements never suspend; see `Tx`."""
 
-    tracing: TraceScope | None = None
     has_round_trips = False
 
     def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
-        """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
-        self._connection, self._seconds = connection, seconds
-        self._events: list[Event] = []
-        self._moves = 0
-        self.after = AfterCommit()
+        super().__init__(seconds)
+        self._connection = connection
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         self._connection.check_time()
         return self._connection.records(statement(name, Sqlite), args)
-
-    def emit(self, *events: Event) -> None:
-        self._events.extend(events)
-
-    def count_moves(self, count: int) -> None:
-        self._moves += count
-
-    @property
-    def moves(self) -> int:
-        return self._moves + sum(event.job_id is not None for event in self._events)
-
-    def expect(self, jobs: int) -> None:
-        check_announced(jobs, self._seconds)
-
-    def wake(self, *hints: str) -> None:
-        self.after.hints.update(hints)
-
-    def after_commit(self, callback: Callable[[], None]) -> None:
-        self.after.callbacks.append(callback)
-
-    async def write_events(self) -> None:
-        if self._events:
-            await write_events(self, self._events)
-            self.after.hints.add("event")
 
 
 class SqliteDatabase:

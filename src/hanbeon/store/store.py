@@ -46,12 +46,11 @@ from hanbeon.store.statements import statement
 from hanbeon.store.strips import Strips
 from hanbeon.store.transactions import Transactions
 from hanbeon.store.turns import in_turns
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import Tx, ready_hint
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _NOBODY = (None,) * len(Actor.__struct_fields__)
-_NEW_WORK = ("work", "event")
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -125,7 +124,8 @@ class Store(Transactions):
             return None  # Its statement writes no context.
         if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
             return None
-        payload = self.notifier.piggyback(_NEW_WORK)
+        hints = (ready_hint([job.task]), "event")
+        payload = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, payload)
         actor = current_actor()
         values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
@@ -141,7 +141,7 @@ class Store(Transactions):
                 self.notifier.send(payload.split())  # It has hints of others, too.
         for row in rows:
             if payload is None:
-                self.notifier.send(_NEW_WORK)
+                self.notifier.send(hints)
             return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
         return None
 

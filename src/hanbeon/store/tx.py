@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from hanbeon.domain.events import Event
+from hanbeon.domain.job import RESERVED
+from hanbeon.domain.reserved_queues import is_of_surface
 from hanbeon.domain.trace_context import TraceContext
 
 T = TypeVar("T")
@@ -17,10 +19,23 @@ LONG_SECONDS = 10.0
 """A write that may take this long is announced: the databases give it more time, and SQLite the leases of others."""
 UNANNOUNCED_JOBS = round(LONG_SECONDS * JOBS_A_SECOND) - 1
 """As many jobs may be written without an announcement."""
-HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing", "drain"))
-"""Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
-written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent; an
-instance was drained or resumed."""
+HINTS = frozenset(("work", "job", "later", "stop", "event", "fire", "outgoing", "drain"))
+"""Wake-up hints: jobs of any task may be claimed; jobs that are not of built-in tasks may be claimed; a job has a time
+to wait for or must be recounted; a job must stop; an event was written; the next fire of a schedule changed; a listener
+was added, or a message is ready to be sent; an instance was drained or resumed."""
+
+
+def ready_hint(tasks: Iterable[str]) -> str:
+    """Return the hint that new jobs of these tasks are ready.
+
+    Jobs of built-in tasks have pools of their own, each of which would look in vain for most jobs.
+    """
+    return "work" if any(task.startswith(RESERVED) for task in tasks) else "job"
+
+
+def slot_hint(queue: str) -> str:
+    """Return the hint that a slot of this queue is free."""
+    return "work" if is_of_surface(queue) else "job"
 
 
 class AfterCommit:

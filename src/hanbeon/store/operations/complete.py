@@ -20,7 +20,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.records import LANE_MASK, policy_of, queue_of
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, slot_hint, to_json
 
 
 class CompletionReport(msgspec.Struct, frozen=True, gc=False):
@@ -209,17 +209,17 @@ async def _follow_up(tx: Tx, lanes: LaneCache, endings: Mapping[int, AttemptEnd]
 
 
 def _wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
-    if _frees_slots(lanes, {row["lane"] for row in rows}):
-        tx.wake("work")
+    tx.wake(*_slot_hints(lanes, {row["lane"] for row in rows}))
 
 
-def _frees_slots(lanes: LaneCache, of: Collection[int]) -> bool:
-    return any(queue_of(lane) in lanes.limited for lane in of)
+def _slot_hints(lanes: LaneCache, of: Collection[int]) -> set[str]:
+    """Return the hints that the ends of attempts in these lanes have freed slots of limited queues."""
+    return {slot_hint(lanes.name(lane).queue) for lane in of if queue_of(lane) in lanes.limited}
 
 
 def hints_of(lanes: LaneCache, jobs: Sequence[Claimed]) -> set[str]:
     """Return the hints that follow the plain success of these jobs."""
-    return {"event", "work"} if _frees_slots(lanes, {job.lane for job in jobs}) else {"event"}
+    return {"event"} | _slot_hints(lanes, {job.lane for job in jobs})
 
 
 def _job_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.tx import UNANNOUNCED_JOBS, Tx, to_json
+from hanbeon.store.tx import UNANNOUNCED_JOBS, Tx, ready_hint, to_json
 
 _ANY_NUMBER = 2**62
 _NONE = "[]"
@@ -51,7 +51,7 @@ async def meet_dependents(tx: Tx, lanes: LaneCache, succeeded: Sequence[int]) ->
         for each in sorted(ready):
             name = lanes.name(each.lane)
             tx.emit(build(now, name.queue, each.id, name.task))
-        tx.wake("work")
+        tx.wake(ready_hint(lanes.name(each.lane).task for each in ready))
     if any(each.state == State.PENDING for each in freed):
         tx.wake("later")  # They have a time to wait for, which no promoter knew until now.
 
@@ -90,7 +90,7 @@ async def promote_these(tx: Tx, lanes: LaneCache, seqs: Sequence[int]) -> int:
     rows = await tx.fetch("promote_these", to_json(seqs))
     await emit(tx, lanes, rows, Reason.PROMOTED, State.READY)
     if rows:
-        tx.wake("work")
+        tx.wake(ready_hint(lanes.name(row["lane"]).task for row in rows))
     return len(rows)
 
 

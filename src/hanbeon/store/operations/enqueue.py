@@ -30,7 +30,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.operations.traces import write_traces
 from hanbeon.store.records import policy_text, queue_of
-from hanbeon.store.tx import Tx, in_parts, to_json
+from hanbeon.store.tx import Tx, in_parts, ready_hint, to_json
 
 _ROUNDS = 5
 _EDGES_A_JOB = 4
@@ -144,8 +144,11 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
     if tx.tracing is not None:
         await write_traces(tx, list(answers.values()))
-    if made:
-        tx.wake(*{"work" if row["state"] == State.READY else "later" for row in made.values()})
+    ready = [job.task for job in jobs if job.id in made and made[job.id]["state"] == State.READY]
+    if ready:
+        tx.wake(ready_hint(ready))
+    if len(ready) < len(made):
+        tx.wake("later")
     if free and await promote_these(tx, lanes, [made[job_id]["seq"] for job_id in free]):
         answers |= {
             row.id: Enqueued(row.id, row.state, True, row.seq, row.created_at) for row in await jobs_by_id(tx, free)
@@ -180,7 +183,7 @@ async def _enqueue_one(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None
     for row in await tx.fetch("enqueue_one", *_columns(job, lanes)):
         at = row["created_at"]
         tx.emit(moved(Reason.ENQUEUED, at=at, queue=job.queue, job_id=job.id, task=job.task, state=State.READY))
-        tx.wake("work")
+        tx.wake(ready_hint([job.task]))
         made = Enqueued(job.id, State.READY, True, row["seq"], at)
         if tx.tracing is not None:
             await write_traces(tx, [made])

@@ -28,6 +28,6 @@ def chain_pool(store: Store, settings: Settings, clock: Clock) -> TaskPool | Non
         name="chains",
         tasks={name: Task(name, run_operation, TaskOptions(executor=PROCESS)) for name in names},
         slots=settings.chain_concurrency,
-        hint="work",
+        hints=("work",),
         listed=True,
     )

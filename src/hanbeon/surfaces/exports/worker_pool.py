@@ -25,7 +25,7 @@ def export_pool(store: Store, settings: Settings, clock: Clock) -> TaskPool | No
     if settings.redis_url is not None:
         call = ExportCall(root=str(export_root(settings)))
         tasks: dict[str, Task[..., Any]] = {name: Task(name, call, TaskOptions()) for name in map(task_of, JobType)}
-        return TaskPool(name="exports", tasks=tasks, slots=1, hint="work", listed=True)
+        return TaskPool(name="exports", tasks=tasks, slots=1, hints=("work",), listed=True)
     if not is_installed() or sys.platform != "linux":
         return None
     names = [task_of(each) for each in JobType]
@@ -33,6 +33,6 @@ def export_pool(store: Store, settings: Settings, clock: Clock) -> TaskPool | No
         name="exports",
         tasks={name: Task(name, run_export, TaskOptions(executor=PROCESS)) for name in names},
         slots=settings.export_concurrency,
-        hint="work",
+        hints=("work",),
         listed=True,
     )

@@ -17,4 +17,4 @@ _TASKS: dict[str, Task[..., object]] = {
 
 
 def workflow_pool(store: Store, settings: Settings, clock: Clock) -> TaskPool:
-    return TaskPool(name="workflows", tasks=_TASKS, slots=settings.workflow_concurrency, hint="work")
+    return TaskPool(name="workflows", tasks=_TASKS, slots=settings.workflow_concurrency, hints=("work",))

@@ -26,7 +26,7 @@ def outgoing(store: Store, settings: Settings, clock: Clock) -> TaskPool:
         name="deliveries",
         tasks=_TASKS,
         slots=settings.outgoing_concurrency,
-        hint="outgoing",
+        hints=("outgoing",),
         relay=Relay(store, settings, clock),
         gather_seconds=_GATHER_SECONDS,
     )
