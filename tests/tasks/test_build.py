@@ -127,7 +127,7 @@ async def _work(value: Any) -> None:
 
 @pytest.mark.parametrize("first", [1, 1.0, 0, -0.0], ids=repr)
 def test_digest_does_not_depend_on_earlier_jobs(first: float) -> None:
-    """Options that are equal and written differently are one policy, in a process that has seen neither of them, too."""
+    """Options that are equal and written differently are one policy, also in a process that has seen neither."""
     digests = set()
     for jitter in (first, float(first), first + 0.0):
         for cached in (build._kind, task._policy, enqueue._shared, records.policy_text):
@@ -153,8 +153,8 @@ def test_both_paths_name_the_same_of_two_mistakes() -> None:
     request = app.task(name="work")(_work).call(1).set(id="x", priority=2**40)
     settings = Settings()
     messages = []
-    for build in (lambda: new_job(app.tasks, settings, request), lambda: new_jobs(app.tasks, settings, [request])):
+    for built in (lambda: new_job(app.tasks, settings, request), lambda: new_jobs(app.tasks, settings, [request])):
         with pytest.raises(HanbeonError) as caught:
-            build()
+            built()
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
