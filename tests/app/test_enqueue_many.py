@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hanbeon import App, SyncApp
+from hanbeon import App, Job, JobRequest, SyncApp
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import InvalidInput, PayloadTooLarge, UnknownTask
+from hanbeon.errors import IdAlreadyUsed, InvalidInput, PayloadTooLarge, UnknownTask
 from hanbeon.store import bulk
 from hanbeon.surfaces.verify import verify
 from hanbeon.tasks.build import new_jobs
@@ -133,3 +133,39 @@ def test_a_script_makes_as_many(app: App, database_url: str) -> None:
         jobs = sync.enqueue_many([note.call(f"{n}") for n in range(500)])
         assert [job.created for job in jobs] == [True] * 500
         assert sync.counts()[State.READY] == 501
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+async def test_repeat_alone_of_a_job_of_a_batch(kit: TestKit, batch_first: bool) -> None:
+    """Both paths into the queue store the same: a repeat on the other one finds the job."""
+    app = kit.app
+
+    @app.task(jitter=1, retry_delay=1)
+    async def work(value: float) -> None: ...
+
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"priority": 5, "urgent": True, "retries": 0, "timeout": 1},
+        {"priority": 5, "urgent": True, "retries": 0, "timeout": 1.0},
+        {"delay": 3600.0, "concurrency_key": "k", "work_item": "w"},
+        {"delay": 3600, "idempotency_key": "once", "on_conflict": "skip"},
+        {"unique_key": "one", "on_conflict": "skip"},
+    ]
+    for options in kinds:
+        for value in (1, 1.0, -0.0):
+            given = {name: f"{each}{value}" if "_key" in name else each for name, each in options.items()}
+            request = work.call(value).set(**given)
+
+            async def alone(request: JobRequest[None] = request) -> Job[None]:
+                return await app.enqueue(request)
+
+            async def batch(request: JobRequest[None] = request) -> Job[None]:
+                return (await app.enqueue_many([request]))[0]
+
+            first, second = (batch, alone) if batch_first else (alone, batch)
+            made, found = await first(), await second()
+            assert (made.created, found.created, made.id) == (True, False, found.id), (options, value)
+            other = request.set(priority=77)
+            for path in (app.enqueue(other), app.enqueue_many([other])):
+                with pytest.raises(IdAlreadyUsed):
+                    await path

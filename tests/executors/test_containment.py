@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 import pytest
 import uvloop
 
-from hanbeon import App
+from hanbeon import App, State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.executors.coroutine import AsyncExecutor
+from hanbeon.executors.executor import StopCause
+from hanbeon.guarded_task import guard_all_tasks
 from tests.cli.workers import Running
 from tests.executors.backend import Started, new_call
 
@@ -206,7 +208,7 @@ PROGRAM = """
 import asyncio
 import sys
 
-from hanbeon import App
+from hanbeon import App, State
 
 app = App()
 
@@ -248,3 +250,187 @@ async def test_worker_outlives_exits_and_obeys_signals(database_url: str, tmp_pa
 
 async def _stranger(a: int, b: int) -> int:
     raise AssertionError("it runs in the worker")
+
+
+async def cancels_all() -> str:
+    """Cancel everything that the loop has, and wait for the others to end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in [*others, *asyncio.all_tasks()]:
+        task.cancel()
+    await asyncio.sleep(FOREVER)
+    return "not cancelled"
+
+
+async def cancels_all_later() -> str:
+    async def child() -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+
+    await asyncio.create_task(child())
+    await asyncio.sleep(FOREVER)
+    return "not cancelled"
+
+
+async def cancels_all_by_timer() -> str:
+    asyncio.get_running_loop().call_later(0.001, lambda: [task.cancel() for task in asyncio.all_tasks()])
+    await asyncio.sleep(FOREVER)
+    return "not cancelled"
+
+
+async def cancels_all_from_a_thread() -> str:
+    loop = asyncio.get_running_loop()
+    await asyncio.to_thread(loop.call_soon_threadsafe, lambda: [task.cancel() for task in asyncio.all_tasks()])
+    await asyncio.sleep(FOREVER)
+    return "not cancelled"
+
+
+async def stops_the_loop() -> str:
+    asyncio.get_running_loop().stop()
+    return "not refused"
+
+
+async def shuts_the_executor_down() -> str:
+    await asyncio.get_running_loop().shutdown_default_executor()
+    return "not refused"
+
+
+ITSELF = Raised("RuntimeError: the task cancelled itself")
+ENDS: dict[Callable[[], Awaitable[Any]], Outcome] = {
+    cancels_all: ITSELF,
+    cancels_all_later: ITSELF,
+    cancels_all_by_timer: ITSELF,
+    cancels_all_from_a_thread: ITSELF,
+    stops_the_loop: Raised("RuntimeError: a task must not call stop() of the event loop: its worker runs there"),
+    shuts_the_executor_down: Raised(
+        "RuntimeError: a task must not call shutdown_default_executor() of the event loop: its worker runs there"
+    ),
+}
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "after a wait"])
+@pytest.mark.parametrize("way", ENDS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("loop", LOOPS)
+def test_body_that_ends_the_loop_fails_alone(loop: str, way: Any, waits: bool) -> None:
+    @App().task
+    async def work(harm: bool) -> Any:
+        if not harm:
+            return await asyncio.sleep(0.05, "unharmed")
+        if waits:
+            await asyncio.sleep(0)
+        return await way()
+
+    async def all_three() -> list[Outcome | None]:
+        executor = AsyncExecutor()
+        started = [Started(executor, new_call(work, harm=each)[0]) for each in (False, True, False)]
+        outcomes = [await each.within() for each in started]
+        await asyncio.to_thread(lambda: None)
+        return outcomes
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        guard_all_tasks(runner.get_loop())
+        outcomes = runner.run(all_three())
+    assert outcomes == [Returned('"unharmed"'), ENDS[way], Returned('"unharmed"')]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_stop_of_a_body_reaches_no_other_task(loop: str) -> None:
+    """A body that waits for all tasks of the loop passes the cancellation on to them."""
+
+    async def main() -> tuple[bool, Outcome | None]:
+        mine, free = asyncio.current_task(), asyncio.Event()
+
+        @App().task
+        async def work() -> None:
+            await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task(), mine})
+
+        other = asyncio.create_task(free.wait())
+        started = Started(AsyncExecutor(), new_call(work)[0])
+        await asyncio.sleep(0.01)
+        started.stop(StopCause.DEADLINE)
+        started.insist()
+        await asyncio.sleep(0.01)
+        assert not other.done()
+        free.set()
+        return await other, await started.within()
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        guard_all_tasks(runner.get_loop())
+        assert runner.run(main()) == (True, None)
+
+
+HARMFUL = """
+import asyncio
+
+from hanbeon import App, State
+
+app = App()
+
+
+@app.task(retries=0)
+async def harm(way: str) -> None:
+    if way == "cancel":
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(3600)
+    if way == "later":
+        await asyncio.sleep(0.01)
+        for task in asyncio.all_tasks():
+            task.cancel()
+    asyncio.get_running_loop().stop()
+
+
+@app.task
+async def beside(way: str) -> str:
+    await asyncio.sleep(0.5)
+    return way
+"""
+
+
+@pytest.mark.parametrize("command", ["worker", "serve"])
+async def test_process_outlives_a_body_that_cancels_all(database_url: str, tmp_path: Path, command: str) -> None:
+    (tmp_path / "harmful.py").write_text(HARMFUL)
+    program = [command, "--app", "harmful:app", "--database", database_url]
+    program += ["--port", "0"] if command == "serve" else []
+    async with App(database_url) as app:
+        for name in ("harm", "beside"):
+            app.task(name=name, retries=0)(_bystander)
+        with Running(*program, cwd=tmp_path) as process:
+            process.until("worker_started")
+            beside = await app.enqueue("beside", {"way": "unharmed"})
+            for way in ("cancel", "later", "stop"):
+                failed = await app.enqueue("harm", {"way": way})
+                record = await failed.wait(60)
+                assert record.state == State.FAILED, record
+            assert await beside.result(60) == "unharmed"
+            assert len(await beside.attempts()) == 1
+            assert await (await app.enqueue("beside", {"way": "again"})).result(60) == "again"
+            process.process.send_signal(signal.SIGTERM)
+            process.until("worker_stopped")
+            assert process.process.wait(60) == 0
+
+
+async def _bystander(way: str) -> str:
+    raise AssertionError("it runs in the worker")
+
+
+async def test_embedded_worker_outlives_cancelled_tasks(sqlite_url: str) -> None:
+    """In a program of somebody else, the program's own tasks are its own; the worker's are guarded."""
+    mine = asyncio.current_task()
+    async with App(sqlite_url) as app:
+
+        @app.task(retries=0)
+        async def harm() -> None:
+            for task in asyncio.all_tasks():
+                if task is not mine:
+                    task.cancel()
+            await asyncio.sleep(FOREVER)
+
+        @app.task
+        async def add(a: int, b: int) -> int:
+            return a + b
+
+        async with app.worker():
+            for _ in range(3):
+                failed = await (await app.enqueue(harm.call())).wait(60)
+                assert failed.error_message == "RuntimeError: the task cancelled itself"
+                assert await (await app.enqueue(add.call(2, 3))).result(60) == 5

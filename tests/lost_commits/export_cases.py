@@ -12,7 +12,6 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.errors import ReplayNotFound
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.replays import space_used
 from hanbeon.store.operations.unwanted_files import delete_unwanted
 from hanbeon.surfaces.file_roots import replay_root
 from tests.lost_commits.scene import Scene
@@ -31,15 +30,20 @@ async def replays(scene: Scene) -> None:
     assert made is not None
     assert [each.replay_id for each in (await service.list(by=user)).items] == [made.replay_id]
     size = _SAMPLE.stat().st_size
-    assert await scene.store.read(lambda tx: space_used(tx, user)) == size
+    assert await _space_used(scene, user) == size
     await _clear(scene)
     assert [each.stat().st_size for each in root.iterdir()] == [size], "the file of a lost upload goes after a day"
     with scene.losing():
         await scene.surely(lambda: service.delete(made.replay_id, by=user), ReplayNotFound)
     await _clear(scene)
-    assert await scene.store.read(lambda tx: space_used(tx, user)) == 0
+    assert await _space_used(scene, user) == 0
     assert (await service.list(by=user)).total == 0
     assert list(root.iterdir()) == []
+
+
+async def _space_used(scene: Scene, user: str) -> int:
+    found: int = (await scene.store.write(lambda tx: tx.fetch("use_replay_space", user, 0)))[0]["bytes"]
+    return found
 
 
 async def exports(scene: Scene) -> None:

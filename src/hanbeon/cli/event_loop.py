@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import signal
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
+
+from hanbeon.guarded_task import guard_all_tasks
 
 T = TypeVar("T")
 
@@ -12,7 +17,21 @@ T = TypeVar("T")
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in an event loop of its own and return its result."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(work)
+        guard_all_tasks(runner.get_loop())
+        return runner.run(_interruptible(work))
+
+
+async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
+    """Let Ctrl-C end the command even in the midst of a body, which may not end it by itself."""
+    interrupt = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(interrupt):
+        return await work
+    # Python calls the handler in the context of whatever runs.
+    signal.signal(signal.SIGINT, lambda *args: contextvars.Context().run(interrupt, *args))
+    try:
+        return await work
+    finally:
+        signal.signal(signal.SIGINT, interrupt)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -18,6 +18,7 @@ from hanbeon.engine.completion import Answer, CompletionBuffer, Success, report_
 from hanbeon.engine.execution_log import log_end, log_start
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.executor import Call, StopCause, raised
+from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger, log_enabled
 from hanbeon.store.operations.complete import Completed
 from hanbeon.store.store import Store
@@ -130,7 +131,7 @@ class Runner:
 
     def _finish_in_task(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
         finishing = self._finish(attempt, outcome, error)
-        task = asyncio.get_running_loop().create_task(finishing, name=f"end-{attempt.job.id}")
+        task = guarded_task(finishing, name=f"end-{attempt.job.id}")
         self.tasks.add(task)
         task.add_done_callback(lambda done: self._task_done(attempt, done))
 

@@ -11,6 +11,7 @@ from hanbeon.clock import Clock
 from hanbeon.engine.attempt import Attempt
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.executor import StopCause
+from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease, LeaseFacts
 from hanbeon.store.store import Store
@@ -107,7 +108,7 @@ class RunningAttempts:
                 attempt.stop(StopCause.LEASE_LOST)
             elif attempt.deadline is not None and now >= attempt.deadline and attempt.stoppable:
                 attempt.stop(StopCause.DEADLINE)
-                attempt.overdue_note = note = asyncio.get_running_loop().create_task(self._note_overdue(attempt))
+                attempt.overdue_note = note = guarded_task(self._note_overdue(attempt))
                 self._notes.add(note)
                 note.add_done_callback(self._notes.discard)
             self._watch_stop(attempt, now)

@@ -38,6 +38,7 @@ from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
+from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations import instances as instance_rows
@@ -186,12 +187,12 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
         tracer = self._store.tracer
         with contextlib.nullcontext() if tracer is None else tracer.detached():
-            self._start_loops(asyncio.get_running_loop())
+            self._start_loops()
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
-    def _start_loops(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
-        self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
+    def _start_loops(self) -> None:
+        self._loop_tasks = [guarded_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
+        self._loop_tasks.append(guarded_task(self._end_if_restored(), name="hanbeon-restored"))
 
     def _printed(self) -> None:
         self.log.wake()
@@ -363,8 +364,7 @@ class Worker:
 
     async def settle(self, *, stopping_only: bool = False) -> None:
         """Wait until all that runs (or only what is stopping) has ended and been recorded, doing the loops' work."""
-        loop = asyncio.get_running_loop()
-        writing = [loop.create_task(each.run()) for each in (self.complete, self.log)]
+        writing = [guarded_task(each.run()) for each in (self.complete, self.log)]
         renew_at = self._clock.monotonic() + self._settings.heartbeat
         try:
             while any(attempt.stopping for attempt in self.attempts) if stopping_only else len(self.attempts):

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 
+from hanbeon.guarded_task import guarded_task
 from hanbeon.store.notify import Notifier
 
 Callback = Callable[[], None]
@@ -23,7 +24,7 @@ class Hub:
     def calling(self, callback: Callback, *hints: str) -> Iterator[None]:
         """While active, `callback` is called for each of these hints, and never from another thread."""
         if self._listener is None or self._listener.done():
-            self._listener = asyncio.get_running_loop().create_task(self._waker.listen(self._heard))
+            self._listener = guarded_task(self._waker.listen(self._heard))
         for hint in hints:
             self._callbacks.setdefault(hint, set()).add(callback)
         try:

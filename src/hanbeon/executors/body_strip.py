@@ -19,6 +19,7 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from hanbeon.executors.containment import contain_exits
+from hanbeon.guarded_task import GuardedTask, guarded_task
 
 _TURN_SECONDS = 0.01
 """For so long bodies run without anything else on the loop; a single one may take longer."""
@@ -44,7 +45,7 @@ class Work(Protocol):
 
     def begin(self) -> None: ...
 
-    def begin_within(self, task: asyncio.Task[Any]) -> None: ...
+    def begin_within(self, task: GuardedTask[Any]) -> None: ...
 
     def ended(
         self,
@@ -60,7 +61,7 @@ class BodyStrip:
 
     def __init__(self) -> None:
         self._ready: deque[Work] = deque()
-        self._runner: asyncio.Task[None] | None = None
+        self._runner: GuardedTask[None] | None = None
         """The task that will run them, or does."""
         self._waiting: dict[object, float] = {}
         """Kinds whose bodies wait, and until when that is believed."""
@@ -87,13 +88,12 @@ class BodyStrip:
         return False
 
     def _run_next(self) -> None:
-        loop = asyncio.get_running_loop()
-        contain_exits(loop)
-        self._runner = loop.create_task(self._run(), name="hanbeon-bodies")
+        contain_exits(asyncio.get_running_loop())
+        self._runner = guarded_task(self._run(), name="hanbeon-bodies")
 
     async def _run(self) -> None:
         task = asyncio.current_task()
-        assert task is not None
+        assert isinstance(task, GuardedTask)
         try:
             while self._ready:
                 if not await self._turn(task):
@@ -106,7 +106,7 @@ class BodyStrip:
                 if self._ready:
                     self._run_next()
 
-    async def _turn(self, task: asyncio.Task[Any]) -> bool:
+    async def _turn(self, task: GuardedTask[Any]) -> bool:
         """Run bodies for a while; False if the task is not to be used for any other."""
         until = time.monotonic() + _TURN_SECONDS
         known = _known(task)
@@ -137,7 +137,7 @@ class BodyStrip:
             work.begin()
 
 
-def _begin(work: Work, task: asyncio.Task[Any]) -> _Suspended | None:
+def _begin(work: Work, task: GuardedTask[Any]) -> _Suspended | None:
     """Run a body until it ends, or to its first wait."""
     work.begin_within(task)
     body = work.body()

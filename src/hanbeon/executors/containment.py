@@ -1,6 +1,6 @@
-"""Containment of SystemExit and KeyboardInterrupt: raised in a task or callback of a body, they end no event loop.
+"""Containment of bodies: neither SystemExit or KeyboardInterrupt nor a call of its `stop` ends the event loop.
 
-asyncio passes these two on from whatever raises them, and the loop stops, with every other job on it. A loop asks
+asyncio passes the two exits on from whatever raises them, and the loop stops, with every other job on it. A loop asks
 `call_soon` and its siblings for each step of a task and each callback, so that is where the exits of bodies are caught:
 by the context in which the step runs, which a body's tasks and callbacks inherit from it. Steps of everyone else pass
 unchanged, and so does a real Ctrl-C outside of bodies.
@@ -13,25 +13,14 @@ import contextvars
 from collections.abc import Callable
 from typing import Any
 
+from hanbeon.guarded_task import BodyExits, current_body
+
 EXITS = (SystemExit, KeyboardInterrupt)
 _MARK = "_hanbeon_contains_exits"
 # asyncio's own transports call their protocols from here. uvloop has no such methods: it closes a transport whose
 # protocol raises anything, and goes on.
 _OF_TRANSPORTS = ("_add_reader", "_add_writer")
-
-
-class BodyExits:
-    """Receives the exits of one body. Others' contexts may keep it for longer than the body lasts."""
-
-    __slots__ = ()
-
-    def exited(self, error: BaseException) -> None:
-        """A task or callback of the body raised SystemExit or KeyboardInterrupt."""
-
-
-_body: contextvars.ContextVar[BodyExits | None] = contextvars.ContextVar("hanbeon_body_exits", default=None)
-enter_body = _body.set
-"""Make the current context, and those copied from it, belong to a body."""
+_NOT_FOR_BODIES = ("stop", "shutdown_asyncgens", "shutdown_default_executor")
 
 
 class _Contained:
@@ -62,7 +51,7 @@ def contain_exits(loop: asyncio.AbstractEventLoop) -> None:
     def contained_call_soon(
         callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> asyncio.Handle:
-        body = _body.get() if context is None else context.get(_body)
+        body = current_body.get() if context is None else context.get(current_body)
         if body is None:
             return call_soon(callback, *args, context=context)
         return call_soon(_Contained(callback, body), *args, context=context)
@@ -73,6 +62,8 @@ def contain_exits(loop: asyncio.AbstractEventLoop) -> None:
     for name in ("call_later", "call_at", "add_reader", "add_writer", *_OF_TRANSPORTS):
         if (method := getattr(loop, name, None)) is not None:
             setattr(loop, name, _contained(method, 1))
+    for name in _NOT_FOR_BODIES:
+        setattr(loop, name, _not_for_bodies(getattr(loop, name)))
 
 
 def _contained(schedule: Callable[..., Any], place: int) -> Callable[..., Any]:
@@ -80,10 +71,21 @@ def _contained(schedule: Callable[..., Any], place: int) -> Callable[..., Any]:
 
     def contained(*args: Any, **options: Any) -> Any:
         context: contextvars.Context | None = options.get("context")
-        body = _body.get() if context is None else context.get(_body)
+        body = current_body.get() if context is None else context.get(current_body)
         # asyncio's call_later calls call_at.
         if body is None or len(args) <= place or isinstance(args[place], _Contained):
             return schedule(*args, **options)
         return schedule(*args[:place], _Contained(args[place], body), *args[place + 1 :], **options)
 
     return contained
+
+
+def _not_for_bodies(method: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the method for everyone but bodies."""
+
+    def refusing(*args: Any, **options: Any) -> Any:
+        if current_body.get() is not None:
+            raise RuntimeError(f"a task must not call {method.__name__}() of the event loop: its worker runs there")
+        return method(*args, **options)
+
+    return refusing

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from hanbeon.domain.outcome import Outcome
 from hanbeon.executors.body_strip import BodyStrip
-from hanbeon.executors.containment import EXITS, BodyExits, contain_exits, enter_body
+from hanbeon.executors.containment import EXITS, contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
+from hanbeon.guarded_task import BodyExits, GuardedTask, cancel_as, enter_body, guarded_task
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -45,7 +46,7 @@ class AsyncWork(BodyExits):
 
     # On the class, because most bodies never have another value.
     _exit: BaseException | None = None
-    _task: asyncio.Task[Any] | None = None
+    _task: GuardedTask[Any] | None = None
     stopped = False
     """It was stopped, perhaps before it began."""
 
@@ -67,14 +68,15 @@ class AsyncWork(BodyExits):
 
     def begin(self) -> None:
         """Run in a task of its own."""
-        loop = asyncio.get_running_loop()
-        contain_exits(loop)
-        self._task = loop.create_task(self.body(), name=self.name, context=self.context)
+        contain_exits(asyncio.get_running_loop())
+        self._task = guarded_task(self.body(), name=self.name, context=self.context)
+        self._task.body = self
         self._task.add_done_callback(self._task_ended)
 
-    def begin_within(self, task: asyncio.Task[Any]) -> None:
+    def begin_within(self, task: GuardedTask[Any]) -> None:
         """It runs in this task from here on, until it has ended."""
         self._task = task
+        task.body = self
         task.set_name(self.name)
 
     def run(self, call: Call) -> Awaitable[Any]:
@@ -103,7 +105,7 @@ class AsyncWork(BodyExits):
 
     def insist(self) -> None:
         if self._task is not None:
-            self._task.cancel()
+            cancel_as(self, self._task)
 
     def exited(self, error: BaseException) -> None:
         """End the whole body by the exit of one of its tasks or callbacks."""

@@ -12,8 +12,9 @@ from typing import Any
 
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.containment import BodyExits, contain_exits, enter_body
+from hanbeon.executors.containment import contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, report, returned
+from hanbeon.guarded_task import BodyExits, enter_body
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
 

@@ -18,8 +18,6 @@ from hanbeon.server.request import ApiRequest, NoFields
 
 FIELD = "file"
 _HEADER_BYTES = 8_192
-_ENVELOPE_BYTES = 16_384
-"""Bytes of a form beside its file: boundaries and headers."""
 _REMEDY = f"send a form with one file named {FIELD!r}: curl -F {FIELD}=@replay.jsonl"
 
 Receive = Callable[..., AbstractAsyncContextManager[Any]]
@@ -52,7 +50,7 @@ class FormFile:
         self._stream = request.http.stream()
         self._parser = self._made()
         self._header: tuple[bytearray, bytearray] = (bytearray(), bytearray())
-        self._header_bytes = 0
+        self._header_bytes = self._fed_bytes = 0
         self._headers: dict[str, str] = {}
         self._files = 0
         self._waiting: list[bytes] = []
@@ -60,9 +58,12 @@ class FormFile:
 
     @property
     def expected(self) -> int:
-        """The size of the file by the length of the request, a little less than that; 0 if unknown."""
+        """The size of the file by the length of the request, or a little less; 0 if unknown. Call `begin` first."""
         length = self._http.headers.get("content-length", "")
-        return max(0, int(length) - _ENVELOPE_BYTES) if length.isdecimal() and len(length) < 19 else 0
+        if not length.isdecimal() or len(length) > 18:
+            return 0
+        here = sum(map(len, self._waiting))
+        return here if self._is_over else max(0, int(length) - (self._fed_bytes - here) - self._end_bytes)
 
     async def begin(self) -> None:
         while not self._is_open:
@@ -85,6 +86,7 @@ class FormFile:
         data = await anext(self._stream, b"")
         if not data:
             return False
+        self._fed_bytes += len(data)
         try:
             self._parser.write(data)
         except FormParserError as error:
@@ -96,6 +98,7 @@ class FormFile:
         boundary = options.get(b"boundary")
         if kind != b"multipart/form-data" or not boundary:
             raise NotMultipart(f"must be a multipart form, got {kind.decode('latin-1')[:80]!r}; {_REMEDY}", field=FIELD)
+        self._end_bytes = len(b"\r\n--") + len(boundary) + len(b"--\r\n")
         try:
             return python_multipart.MultipartParser(
                 boundary,

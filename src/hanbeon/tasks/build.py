@@ -54,13 +54,21 @@ def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
 def new_job(tasks: Registry, settings: Settings, request: JobRequest[Any]) -> NewJob:
     """Build the job of one request, valid by itself. What is the same for many is built and checked once."""
     _check_task(tasks, request)
-    if _recurs(request):
-        kind = _kind(msgspec.structs.replace(request, id="", args=""), settings.zone)
+    kind = _known_kind(request, settings.zone) if _recurs(request) else None
+    if kind is not None:
         check_own(request.id, request.args, None, settings.max_payload_bytes)
         return msgspec.structs.replace(kind, id=request.id, args=request.args)
     job = request.to_new_job(settings.zone)
     job.validate(settings.max_payload_bytes)
     return job
+
+
+def _known_kind(request: JobRequest[Any], zone: ZoneInfo) -> NewJob | None:
+    """Return the kind of the request; None if it is not valid, so that the job as a whole says why."""
+    try:
+        return _kind(msgspec.structs.replace(request, id="", args=""), zone)
+    except InvalidInput:
+        return None
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 import types
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from hanbeon.domain.job import LONGEST_US
@@ -24,6 +24,8 @@ _WORDS = {
     dt.timedelta: "a timedelta",
     type(None): "None",
 }
+# Of the classes themselves, because a subclass may have others.
+_CONVERT: dict[type, Callable[[Any], Any]] = {str: str.__str__, int: int.__int__, float: float.__float__}
 
 
 def kinds_of(owner: type) -> Kinds:
@@ -37,12 +39,23 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     return (typing.get_origin(hint) or hint,)
 
 
-def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> None:
-    """Reject the first value whose type its field does not take."""
+def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values, those of subclasses as plain text and numbers; reject the first that its field does not take.
+
+    Plain, because subclasses that are equal may be stored, hashed and encoded in different ways, or not at all.
+    """
     for field, value in values.items():
         if not _fits(value, kinds[field]):
             words = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds[field])
             raise InvalidInput(f"must be {words}, got {quoted(value)}", field=field)
+    return {field: value if type(value) in kinds[field] else _plain(value) for field, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    for kind, convert in _CONVERT.items():
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return convert(value)
+    return value
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:

@@ -69,7 +69,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
             options["depends_on"] = (*ids_of(options.get("depends_on", self.depends_on)), *ids_of(after))
         elif "depends_on" in options:
             options["depends_on"] = ids_of(options["depends_on"])
-        check_kinds(_KINDS, options)
+        options = check_kinds(_KINDS, options)
         return msgspec.structs.replace(self, **options)
 
     def to_new_job(self, zone: ZoneInfo, within: str | None = None) -> NewJob:

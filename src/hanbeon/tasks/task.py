@@ -81,7 +81,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
                     options[field] = seconds_of(options[field], field)
             if "roles" in options:
                 options["roles"] = texts(options["roles"], "roles")
-            check_kinds(_KINDS, options)
+            options = check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
                 raise InvalidInput("must be from 0 to 1, the share by which a delay may grow", field="jitter")
         return _Given(**options, named=frozenset(given)) if given else cls()
@@ -115,7 +115,7 @@ def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
         max_retries=retries,
         backoff=options.backoff,
         base_us=duration_us(options.retry_delay, "retry_delay"),
-        jitter=options.jitter,
+        jitter=float(options.jitter) + 0.0,  # 0, 0.0 and -0.0 are equal, and have different texts.
         on_lost=options.on_lost,
     )
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from hanbeon import App
+from hanbeon.errors import ReplayQuotaExceeded
 from hanbeon.surfaces.verify import verify
 from tests.server.client import Client, serving
 from tests.server.websocket_client import until
@@ -64,6 +66,43 @@ async def test_size_and_quota_are_limited(database_url: str, tmp_path: Path) -> 
         assert (await server.ask("DELETE", "/api/replays/1")).status == 204
         assert len(files(app)) == 1
         assert (await upload(server)).status == 201
+        assert (await verify(app.store)).findings == ()
+
+
+async def test_parallel_uploads_reserve_their_space(database_url: str, tmp_path: Path) -> None:
+    """Files under way count: together they never take more of the disk than the quota, whatever their number."""
+    body = SAMPLE.read_bytes()
+    limits = {"replay_quota_bytes": 2 * len(body) + 10}
+    async with App(database_url, replay_path=str(tmp_path / "r"), **limits) as app:  # type: ignore[arg-type]
+        go_on = asyncio.Event()
+
+        async def parts() -> AsyncIterator[bytes]:
+            yield body[: len(body) // 2]
+            await go_on.wait()
+            yield body[len(body) // 2 :]
+
+        async def one(size: int) -> str:
+            try:
+                async with app.replays.receive(parts(), name="a.jsonl", by="ada", size=size) as received:
+                    await app.replays.create(received, by="ada")
+            except ReplayQuotaExceeded:
+                return "refused"
+            return "made"
+
+        known = [asyncio.create_task(one(len(body))) for _ in range(6)]
+        done, waiting = await asyncio.wait(known, return_when=asyncio.FIRST_COMPLETED)
+        while len(done) < 4:
+            more, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            done |= more
+        assert {each.result() for each in done} == {"refused"}
+        assert len(files(app)) <= 2
+        assert await one(0) == "refused", "of an unknown size"
+        go_on.set()
+        assert [await each for each in waiting] == ["made", "made"]
+        assert (await app.replays.list(by="ada")).total == 2
+        assert await one(len(body)) == "refused"
+        await app.replays.delete(1, by="ada")
+        assert await one(0) == "made"
         assert (await verify(app.store)).findings == ()
 
 

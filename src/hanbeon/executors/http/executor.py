@@ -12,6 +12,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.errors import InvalidInput, TaskError
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report
+from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import HTTP
@@ -79,7 +80,7 @@ class HttpWork:
     def __init__(self, call: Call, executor: HttpExecutor, done: Done, running: set[HttpWork]) -> None:
         self._call, self._done, self._running = call, done, running
         self._stopped = False
-        self.task = asyncio.get_running_loop().create_task(_body(call, executor), name=call.backend.job.id)
+        self.task = guarded_task(_body(call, executor), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
         running.add(self)
 

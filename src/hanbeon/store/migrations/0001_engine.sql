@@ -607,14 +607,18 @@ CREATE INDEX hanbeon_export_owner ON hanbeon.export (owner, id);
 CREATE INDEX hanbeon_export_replay ON hanbeon.export (replay_id);
 
 -- Files to delete: `path` below `root`, a file or a folder of which `kept` stays. A row is written before a file that may
--- remain without an owner, and removed in the transaction that gives it one; so no file is ever without a row.
+-- remain without an owner, and removed in the transaction that gives it one; so no file is ever without a row. An upload
+-- under way holds `reserved` bytes of the quota of its `uploader`.
 CREATE TABLE hanbeon.unwanted_file (
   id @identity,
   root text NOT NULL,
   path text NOT NULL,
   kept text NOT NULL,
-  due_at bigint NOT NULL
+  due_at bigint NOT NULL,
+  uploader text,
+  reserved bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0)
 );
+CREATE INDEX hanbeon_unwanted_file_uploader ON hanbeon.unwanted_file (uploader) WHERE uploader IS NOT NULL;
 CREATE INDEX hanbeon_unwanted_file_due ON hanbeon.unwanted_file (due_at);
 
 -- Workflows: ordered steps, and when they run. A run is a job of the engine; `run_id` is the registered one that has not

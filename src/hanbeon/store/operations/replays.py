@@ -45,12 +45,29 @@ class ReplayRecord(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int
 
 
+async def reserve_space(tx: Tx, upload: int, owner: str, needed: int, wanted: int, quota: int) -> int:
+    """Reserve space for the file of an upload, by the number of its row; return how many bytes of it are granted.
+
+    At least `needed`, at most `wanted`. They are reserved until the row is removed: when the file has become a replay,
+    or is deleted.
+    """
+    # The row of the owner is locked by this, so that no two pass the quota together.
+    used: int = (await tx.fetch("use_replay_space", owner, 0))[0]["bytes"]
+    used += (await tx.fetch("reserved_replay_space", owner, upload))[0]["bytes"]
+    if used + needed > quota:
+        raise ReplayQuotaExceeded(quota, used)
+    granted = min(wanted, quota - used)
+    if not await tx.fetch("reserve_replay_space", upload, owner, granted):
+        raise _late()
+    return granted
+
+
 async def add_replay(tx: Tx, new: NewReplay, quota: int) -> ReplayRecord:
     """Add a replay. A repeated request, which has the same `uid`, returns the first one, and its file is deleted."""
     found = await tx.fetch("replay_by_uid", new.uid)
     if not found:
         if not await forget_unwanted(tx, [new.unwanted]):
-            raise Conflict("the upload took too long, and its file was deleted; send it again")
+            raise _late()
         used = (await tx.fetch("use_replay_space", new.owner, new.bytes))[0]["bytes"]
         if used > quota:
             raise ReplayQuotaExceeded(quota, used - new.bytes)
@@ -73,12 +90,6 @@ async def replays_of(tx: Tx, owner: str, size: int, skip: int) -> tuple[list[Rep
     """Return a page of a user's replays, newest first, and how many there are."""
     rows = await tx.fetch("replays_of", owner, size, skip)
     return [replay_record(row) for row in rows], (await tx.fetch("count_replays", owner))[0]["rows"]
-
-
-async def space_used(tx: Tx, owner: str) -> int:
-    """Return the bytes of a user's replays."""
-    rows = await tx.fetch("replay_space", owner)
-    return rows[0]["bytes"] if rows else 0
 
 
 async def delete_replay(tx: Tx, owner: str, replay_id: int) -> None:
@@ -115,6 +126,10 @@ async def _delete(tx: Tx, replays: Sequence[ReplayRecord]) -> None:
         "free_replay_space", to_json([{"owner": owner, "bytes": size} for owner, size in sorted(sizes.items())])
     )
     await add_unwanted(tx, [UnwantedFile(each.root, each.file) for each in replays])
+
+
+def _late() -> Conflict:
+    return Conflict("the upload took too long, and its file was deleted; send it again")
 
 
 def _one(rows: Sequence[Any], replay_id: int) -> ReplayRecord:

@@ -24,6 +24,7 @@ from hanbeon.surfaces.chains.serializers import Serializer
 from hanbeon.surfaces.chains.vocabulary import status_of
 from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.numbers import number_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, inside, validate
@@ -31,7 +32,6 @@ from hanbeon.surfaces.validation import given_fields, inside, validate
 _PAGE_SIZE = 100
 _FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
 _GATHER = 0.005
-_ID_MOST = 2**63 - 1
 
 AnyChain = schemas.Chain | int | str
 """A chain, or its number."""
@@ -153,7 +153,7 @@ class Chains(Service):
     async def run_of(self, chain: AnyChain, n: int | str) -> schemas.Run:
         """One run of a chain, by its number."""
         queue_id = _id(chain)
-        number = _number(n)
+        number = number_of(n)
         if number is None:
             raise ChainRunNotFound(queue_id, n)
         return self._serializer.run(await self._read(lambda tx: chains.run_of(tx, queue_id, number)))
@@ -240,17 +240,10 @@ _RESTING = {
 
 
 def _id(chain: AnyChain) -> int:
-    number = chain.queue_id if isinstance(chain, schemas.Chain) else _number(chain)
+    number = chain.queue_id if isinstance(chain, schemas.Chain) else number_of(chain)
     if number is None:
         raise ChainNotFound(chain)
     return number
-
-
-def _number(text: Any) -> int | None:
-    """Return a number of the database, or None for what cannot be one."""
-    if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 20:
-        text = int(text)
-    return text if isinstance(text, int) and not isinstance(text, bool) and 0 <= text <= _ID_MOST else None
 
 
 def _seconds(wait: float | None) -> float:

@@ -32,6 +32,7 @@ from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import change, translated, words
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.numbers import number_of
 from hanbeon.surfaces.service import page
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
@@ -229,7 +230,7 @@ async def _queues_now(tx: Tx) -> tuple[list[QueueRecord], int]:
 
 def _number(given: int | str, kind: str, remedy: str) -> int:
     """A number in a path; anything else names nothing."""
-    text = str(given)
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise NotFound(f"there is no {kind} {text[:40]!r}; {remedy}")
-    return int(text)
+    number = number_of(given)
+    if number is None:
+        raise NotFound(f"there is no {kind} {str(given)[:40]!r}; {remedy}")
+    return number

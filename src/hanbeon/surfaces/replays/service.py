@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Unpack
 import uuid_utils
 
 from hanbeon.clock import MICROS
-from hanbeon.errors import HanbeonError, Kind, ReplayQuotaExceeded, ReplayTooLarge
+from hanbeon.errors import HanbeonError, Kind, ReplayTooLarge
 from hanbeon.store.operations import replays
 from hanbeon.store.operations.replays import NewReplay, ReplayRecord
 from hanbeon.store.operations.unwanted_files import (
@@ -20,6 +21,7 @@ from hanbeon.store.operations.unwanted_files import (
     delete_unwanted,
     forget_unwanted,
 )
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.file_roots import made, replay_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, replay_number
 from hanbeon.surfaces.replays import keywords, schemas
@@ -29,6 +31,8 @@ from hanbeon.surfaces.validation import given_fields, validate
 
 _UPLOAD_US = 24 * 3_600 * MICROS
 """How long an upload may take before its file is taken for abandoned."""
+_STEP_BYTES = 1 << 24
+"""Reserved at a time for a file of unknown size."""
 _NAME_MOST = 200
 _READ_BYTES = 1 << 18
 _REFUSALS = (Kind.INVALID, Kind.NOT_FOUND, Kind.CONFLICT)
@@ -44,28 +48,35 @@ class Replays(Service):
     async def receive(
         self, parts: AsyncIterable[bytes], *, name: str, by: str = LOCAL, size: int = 0
     ) -> AsyncIterator[Upload]:
-        """Receive a file. It is deleted at the end, unless it has become a replay. `size`: what is expected, if known.
+        """Receive a file. It is deleted at the end, unless it has become a replay. `size`: what is expected, if known;
+        it may be a little larger.
 
-        Its row is written before the file, so that a process that dies in between leaves none behind.
+        Its row is written before the file, so that a process that dies in between leaves none behind, and reserves the
+        space that the file takes: files that arrive together exceed the quota as little as one after the other.
         """
         settings, root = self._app.settings, made(replay_root(self._app.settings))
-        used = await self._read(lambda tx: replays.space_used(tx, by))
-        left = settings.replay_quota_bytes - used
-        most = min(settings.max_replay_bytes, left)
-
-        def too_much() -> HanbeonError:
-            if settings.max_replay_bytes <= left:
-                return ReplayTooLarge(settings.max_replay_bytes)
-            return ReplayQuotaExceeded(settings.replay_quota_bytes, used)
-
+        quota, most = settings.replay_quota_bytes, settings.max_replay_bytes
+        step = 0 if size else _STEP_BYTES
         if size > most:
-            raise too_much()
+            raise ReplayTooLarge(most)
         file = f"{uuid_utils.uuid7()}.jsonl"
         unwanted = UnwantedFile(str(root), file, delay_us=_UPLOAD_US)
-        (number,) = await self._write(lambda tx: add_unwanted(tx, [unwanted]))
+
+        async def begin(tx: Tx) -> tuple[int, int]:
+            (number,) = await add_unwanted(tx, [unwanted])
+            return number, await replays.reserve_space(tx, number, by, size, min(size + step, most), quota)
+
+        number, granted = await self._write(begin)
+
+        async def reserve(needed: int) -> int:
+            if needed > most:
+                raise ReplayTooLarge(most)
+            wanted = min(needed + step, most)
+            return await self._write(lambda tx: replays.reserve_space(tx, number, by, needed, wanted, quota))
+
         upload = Upload(root, file, _stored_name(name), number)
         try:
-            await upload.write(parts, most, too_much)
+            await upload.write(parts, granted, reserve)
             yield upload
         finally:
             if upload.fate is Fate.UNWANTED:
@@ -101,7 +112,8 @@ class Replays(Service):
     async def upload(self, path: str | Path, *, by: str = LOCAL, new_id: NewId = random_id) -> schemas.Replay:
         """Upload a file of this machine."""
         source = Path(path)
-        async with self.receive(_parts(source), name=source.name, by=by) as upload:
+        size = (await asyncio.to_thread(source.stat)).st_size
+        async with self.receive(_parts(source), name=source.name, by=by, size=size) as upload:
             return await self.create(upload, by=by, new_id=new_id)
 
     async def list(self, *, by: str = LOCAL, **query: Unpack[keywords.ReplayQueryFields]) -> schemas.ReplayPage:

@@ -6,10 +6,10 @@ import asyncio
 import enum
 import hashlib
 import os
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable
 from pathlib import Path
 
-from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.errors import InvalidInput
 from hanbeon.rendering.replay_file import ReplayCheck, ReplayFacts
 
 _WRITE_BYTES = 1 << 18
@@ -33,8 +33,11 @@ class Upload:
         self.checksum = ""
         self.facts: ReplayFacts | None = None
 
-    async def write(self, parts: AsyncIterable[bytes], most: int, too_much: Callable[[], HanbeonError]) -> None:
-        """Write all parts to the disk; raises if they are too much, or no replay."""
+    async def write(self, parts: AsyncIterable[bytes], reserved: int, reserve: Callable[[int], Awaitable[int]]) -> None:
+        """Write all parts to the disk; raises if they are no replay.
+
+        `reserve` is asked for more space before the file is larger than `reserved`; it raises if that is too much.
+        """
         digest, check = hashlib.sha256(), ReplayCheck()
         descriptor = os.open(self.root / self.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
@@ -53,8 +56,8 @@ class Upload:
             waiting = bytearray()
             async for part in parts:
                 self.bytes += len(part)
-                if self.bytes > most:
-                    raise too_much()
+                if self.bytes > reserved:
+                    reserved = await reserve(self.bytes)
                 waiting += part
                 if len(waiting) >= _WRITE_BYTES:
                     data, waiting = bytes(waiting), bytearray()

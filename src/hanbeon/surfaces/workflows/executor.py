@@ -8,6 +8,7 @@ from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised, report
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
 from hanbeon.surfaces.workflows.specs import WORKFLOWS, NoticeSpec
@@ -43,7 +44,7 @@ class WorkflowExecutor:
 class WorkflowWork:
     def __init__(self, executor: WorkflowExecutor, call: Call, done: Done) -> None:
         self._executor, self._call, self._done = executor, call, done
-        self.task = asyncio.get_running_loop().create_task(_body(executor, call), name=call.backend.job.id)
+        self.task = guarded_task(_body(executor, call), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
         executor.running.add(self)
 

@@ -8,6 +8,7 @@ from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.notification import notify
@@ -42,7 +43,7 @@ class DeliveryWork:
     def __init__(self, executor: DeliveryExecutor, call: Call, done: Done) -> None:
         self._executor, self._done = executor, done
         self._stopped = False
-        self.task = asyncio.get_running_loop().create_task(_body(executor, call), name=call.backend.job.id)
+        self.task = guarded_task(_body(executor, call), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
         executor.running.add(self)
 

@@ -1,1 +1,0 @@
-SELECT u.bytes FROM hanbeon.replay_usage AS u WHERE u.owner = $1
