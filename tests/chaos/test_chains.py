@@ -15,13 +15,13 @@ from hanbeon.surfaces.verify import verify
 from tests.chaos.chain_app import LIBRARY
 from tests.chaos.fleet import QUICK, Fleet, fleet
 from tests.chaos.moments import until
-from tests.chaos.scale import TIMEOUT
+from tests.chaos.scale import TIMEOUT, sized
 from tests.guarantees import guarantee
 from tests.processes.sizes import short_on
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 Step = tuple[str, int]
-CHAINS = 1_000
+CHAINS = sized(200, 1_000)
 
 
 class Scene:
@@ -141,7 +141,7 @@ async def assert_ended_as_without_kills(scene: Scene) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
-async def test_thousand_chains_on_two_workers_end(database_url: str, tmp_path: Path) -> None:
+async def test_many_chains_on_two_workers_end(database_url: str, tmp_path: Path) -> None:
     """A tenth of them fail at their last job, and each undoes its own ten steps."""
     count, length = CHAINS, 10
     operations: dict[str, Any] = {"forward_operation": "forward", "backward_operation": "backward"}

@@ -19,7 +19,7 @@ from tests.chaos.export_messages import UNKNOWN_JOB
 from tests.chaos.export_storm import ExportStorm
 from tests.chaos.export_stream_worker import Fate
 from tests.chaos.moments import assert_sound, rows_of, until
-from tests.chaos.scale import LONG, SEEDS, TIMEOUT
+from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.databases.valkey import ValkeyServer
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal
@@ -46,6 +46,7 @@ async def _storm(url: str, valkey: ValkeyServer, folder: Path, seed: int, jobs: 
         await assert_sound(app)
 
 
+@pytest.mark.short
 async def test_exports_survive_kills_and_mangled_messages(
     sqlite_url: str, valkey: ValkeyServer, tmp_path: Path
 ) -> None:
@@ -54,15 +55,13 @@ async def test_exports_survive_kills_and_mangled_messages(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_two_thousand_exports_survive(database_url: str, valkey: ValkeyServer, tmp_path: Path, seed: int) -> None:
-    """Two thousand on PostgreSQL; on SQLite as many faults in a fifth of the exports, unless the run may be long."""
+async def test_exports_survive_many_faults(database_url: str, valkey: ValkeyServer, tmp_path: Path, seed: int) -> None:
     faults = [*_MANY, *(["kill_server"] * 5 if LONG else [])]
     random.Random(seed).shuffle(faults)
     for place in (10, 25, 35):
         faults.insert(place, "lose_redis")
     faults.insert(45, "kill_renderer")
-    jobs = 2_000 if LONG or database_url.startswith("postgresql") else 400
-    await _storm(database_url, valkey, tmp_path, seed=seed, jobs=jobs, faults=faults)
+    await _storm(database_url, valkey, tmp_path, seed=seed, jobs=sized(400, 2_000), faults=faults)
 
 
 async def _nothing_left(app: App) -> bool | None:

@@ -30,12 +30,12 @@ def environment(**more: str) -> dict[str, str]:
 def hanbeon_script(*arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the installed script to its end."""
     return subprocess.run(
-        [SCRIPT, *arguments], check=False, capture_output=True, text=True, timeout=60, cwd=cwd, env=environment(**more)
+        [SCRIPT, *arguments], check=False, capture_output=True, text=True, timeout=300, cwd=cwd, env=environment(**more)
     )
 
 
 def hanbeon(
-    *arguments: str, cwd: Path | None = None, timeout: float = 60, **more: str
+    *arguments: str, cwd: Path | None = None, timeout: float = 300, **more: str
 ) -> subprocess.CompletedProcess[str]:
     """Like `hanbeon_script`, without the half second that its imports take."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -71,7 +71,7 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
             stderr=subprocess.PIPE,
             text=True,
             env=environment(),
-            timeout=60,
+            timeout=300,
         )
     finally:
         os.close(writing)

@@ -42,7 +42,7 @@ print("loaded:", *[name for name in {_HEAVY!r} if name in sys.modules])
 
 def test_help_lists_the_commands_without_loading_what_they_need() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _HELP], check=True, capture_output=True, text=True, env=environment(), timeout=60
+        [sys.executable, "-c", _HELP], check=True, capture_output=True, text=True, env=environment(), timeout=300
     )
     assert all(command in done.stdout for command in NAMES)
     assert done.stdout.splitlines()[-1].strip() == "loaded:"
@@ -54,7 +54,7 @@ def test_help_lists_the_commands_without_loading_what_they_need() -> None:
 def test_help_of_a_command_loads_only_that_command(command: str, option: str) -> None:
     script = _HELP.replace('"--help"]', f'{command}, "--help"]').replace("('apsw'", "('hanbeon.cli.queues', 'apsw'")
     done = subprocess.run(
-        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment(), timeout=60
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment(), timeout=300
     )
     assert option in done.stdout
     # Typer itself checks for pydantic.
@@ -83,7 +83,7 @@ def test_the_version_is_that_of_the_package() -> None:
 
 def test_python_m_hanbeon_is_the_same_program() -> None:
     command = [sys.executable, "-m", "hanbeon", "--version"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
     assert done.stdout == f"hanbeon {version('hanbeon')}\n"
 
 

@@ -27,7 +27,7 @@ def test_example_runs(example: Path, tmp_path: Path) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         cwd=tmp_path,
         env=environment(),
     )

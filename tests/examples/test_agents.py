@@ -33,7 +33,7 @@ def _first_run(folder: Path) -> str:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         cwd=folder.parent,
         env=environment(),
     )

@@ -41,6 +41,7 @@ async def test_every_write_of_the_store_is_swept(postgres_url: str) -> None:
     assert WRITING - found == NOT_SWEPT.keys() | SQLITE_ALONE
 
 
+@pytest.mark.short
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("case", FAST, ids=lambda case: case.__name__)
 async def test_lost_commit_is_repeated_to_one_effect(database_url: str, case: Case, when: str) -> None:

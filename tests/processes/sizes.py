@@ -11,9 +11,10 @@ TIMEOUT = 300 * FACTOR
 
 
 both_sizes = pytest.mark.parametrize(
-    "share", [pytest.param(0.1, id="short"), pytest.param(1.0, id="full", marks=pytest.mark.slow)]
+    "share",
+    [pytest.param(0.1, id="short", marks=pytest.mark.short), pytest.param(1.0, id="full", marks=pytest.mark.slow)],
 )
-"""Run a scenario twice: a short case that belongs to `make test`, and the full one of `make test-slow`."""
+"""Run a scenario twice: a short case that is for `make test` alone, and the full one of `make test-slow`."""
 
 
 def short_on(store: str) -> pytest.MarkDecorator:
@@ -21,7 +22,7 @@ def short_on(store: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(
         ("database_url", "share"),
         [
-            pytest.param(store, 0.1, id=f"{store}-short"),
+            pytest.param(store, 0.1, id=f"{store}-short", marks=pytest.mark.short),
             *(pytest.param(each, 1.0, id=f"{each}-full", marks=pytest.mark.slow) for each in ("sqlite", "postgres")),
         ],
         indirect=["database_url"],

@@ -34,7 +34,7 @@ ENOUGH_SAMPLES = 200
 @both_sizes
 @pytest.mark.parametrize(
     ("database_url", "jobs", "processes", "workers"),
-    [("postgres", 2000, 4, 1), ("sqlite", 1000, 3, 1)],
+    [("postgres", 1000, 4, 1), ("sqlite", 1000, 3, 1)],
     indirect=["database_url"],
 )
 async def test_limits_hold_at_every_moment(

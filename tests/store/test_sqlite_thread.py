@@ -71,5 +71,5 @@ async def test_cancelled_calls_that_have_not_begun_never_run() -> None:
 
 
 def test_a_call_is_finished_before_python_ends() -> None:
-    done = subprocess.run([sys.executable, "-c", LEFT_OPEN], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", LEFT_OPEN], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "written\n"

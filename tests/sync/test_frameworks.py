@@ -119,7 +119,7 @@ print("fine")
 
 def run(script: str, url: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), url], check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", textwrap.dedent(script), url], check=False, capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
 
