@@ -94,7 +94,12 @@ _JOB_OPERATIONS = [
 
 _INSTALLATION_OPERATIONS = [
     Operation(
-        *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics."),
+        *("GET", f"{_ENGINE}/overview", Need.READ, "overview", "Return the numbers of the whole installation."),
+        polled=True,
+        responses={200: schemas.EngineOverview},
+    ),
+    Operation(
+        *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics, one page at a time."),
         polled=True,
         request=schemas.QueueQuery,
         responses={200: schemas.EngineQueues},
