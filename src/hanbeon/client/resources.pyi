@@ -169,7 +169,7 @@ class Engine(Resource):
         """List who did what, newest first."""
     def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
-    def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+    def create_token(self, user: str, scope: Scope | str, *, idempotency_key: str | None = None) -> CreatedToken:
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
@@ -277,7 +277,7 @@ class AsyncEngine(Resource):
         """List who did what, newest first."""
     async def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
-    async def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+    async def create_token(self, user: str, scope: Scope | str, *, idempotency_key: str | None = None) -> CreatedToken:
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""

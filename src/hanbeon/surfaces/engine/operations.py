@@ -11,6 +11,7 @@ from hanbeon.errors import (
     MovedElsewhere,
     NotFound,
     RedisUnavailable,
+    TokenAlreadyCreated,
     TokenNotFound,
     UniqueKeyTaken,
     UnknownTask,
@@ -159,6 +160,9 @@ _INSTALLATION_OPERATIONS = [
         *("POST", _TOKENS, Need.ADMIN, "create_token", "Create a token; its text is shown this once."),
         request=schemas.NewTokenRequest,
         responses={201: schemas.CreatedToken},
+        creates=True,
+        secret=True,
+        errors=(TokenAlreadyCreated,),
     ),
     Operation(
         *("DELETE", f"{_TOKENS}/{{number}}", Need.ADMIN, "revoke_token", "Revoke a token for good."),

@@ -32,7 +32,7 @@ from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import change, translated, words
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
-from hanbeon.surfaces.service import page
+from hanbeon.surfaces.service import NewId, page, random_id
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _RUNNING_MOST = 1_000
@@ -218,10 +218,12 @@ class Engine(EngineDeadLetters):
         """List the tokens, revoked ones included, without their secrets."""
         return schemas.Tokens(items=[self._serializer.token(each) for each in await tokens.list_tokens(self._store)])
 
-    async def create_token(self, **fields: Unpack[keywords.NewTokenRequestFields]) -> schemas.CreatedToken:
+    async def create_token(
+        self, *, new_id: NewId = random_id, **fields: Unpack[keywords.NewTokenRequestFields]
+    ) -> schemas.CreatedToken:
         """Create a token. Its text is in the result and stored nowhere."""
-        request = validate(schemas.NewTokenRequest, fields)
-        made = await tokens.create_token(self._store, request.user, request.scope.value)
+        given = validate(schemas.NewTokenRequest, fields)
+        made = await tokens.create_token(self._store, given.user, given.scope.value, new_id(0))
         return schemas.CreatedToken(**self._serializer.token_fields(made.record), token=made.text)
 
     async def revoke_token(self, number: int | str) -> schemas.Token:
