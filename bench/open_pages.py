@@ -46,12 +46,11 @@ class Poll(NamedTuple):
 
 HOME = (
     Poll("/api/engine/statistics?from={hour_ago}&step=60", 30),
-    Poll("/api/engine/queues", 10),
-    Poll("/api/engine/instances", 20),
-    Poll("/api/engine/failures?limit=8", 20),
+    Poll("/api/engine/overview", 10),
+    Poll("/api/engine/failures?limit=8", 30),
     Poll("/api/engine/jobs?state=running&limit=12", 10, follows=True),
     Poll("/api/scheduler/monitor", 10),
-    Poll("/healthz", 15),
+    Poll("/healthz", 60),
 )
 
 

@@ -264,6 +264,16 @@ export type EngineJobPage = {
   items: Array<EngineJob>;
   next_cursor: null | string;
 };
+export type EngineOverview = {
+  at: string;
+  states: Record<string, number>;
+  queues: number;
+  oldest_ready: null | number;
+  late_queues: number;
+  late: Array<LateQueue>;
+  workers: number;
+  slots: number;
+};
 export type EnginePolicy = {
   retries: number;
   retry_delay: number;
@@ -301,6 +311,7 @@ export type EngineQueue = {
 export type EngineQueues = {
   at: string;
   items: Array<EngineQueue>;
+  next_cursor: null | string;
 };
 export type EngineSettings = {
   items: Array<Setting>;
@@ -513,6 +524,10 @@ export type JobStatus = "cancelled" | "done" | "failed" | "pending" | "processin
 export type JobType = "MP4" | "THUMBNAIL";
 export type JobsCreated = {
   jobs: Array<Job>;
+};
+export type LateQueue = {
+  name: string;
+  oldest_ready: number;
 };
 export type Linked = {
   id: string;
@@ -1114,7 +1129,8 @@ export interface Calls {
   "POST /api/engine/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
   "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
   "PATCH /api/engine/jobs/{jobId}/priority": { path: { jobId: string }; query: Record<string, never>; body: EnginePriority; result: EngineJob };
-  "GET /api/engine/queues": { path: Record<string, never>; query: { window?: number }; body: undefined; result: EngineQueues };
+  "GET /api/engine/overview": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineOverview };
+  "GET /api/engine/queues": { path: Record<string, never>; query: { window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
   "PATCH /api/engine/queues/{name}": { path: { name: string }; query: Record<string, never>; body: QueueChange; result: EngineQueue };
   "GET /api/engine/instances": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineInstances };
   "POST /api/engine/instances/{number}/drain": { path: { number: string }; query: Record<string, never>; body: undefined; result: EngineInstance };

@@ -52,7 +52,7 @@ function scheduleOf(): JSX.Element {
   return id === undefined ? <Schedules /> : id === "new" ? <NewSchedulePage /> : <SchedulePage id={id} />;
 }
 
-const CHECK_MS = 15_000;
+const CHECK_MS = 60_000;
 const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
 const serverVersion = signal<string | null>(null);
@@ -216,6 +216,7 @@ setInterval(() => (now.value = Date.now()), 1_000);
 setInterval(() => void (document.hidden || check()), CHECK_MS);
 setInterval(() => void (heard.peek().ok || check()), 2_000);
 void check();
-followEvents();
+// A server that was restarted, perhaps as another version, has ended the stream.
+followEvents(() => void check());
 const root = document.getElementById("app");
 if (root) render(<Root />, root);

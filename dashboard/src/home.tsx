@@ -14,7 +14,6 @@ import { Counts } from "./workflow_counts";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
 type Span = keyof typeof SPANS;
-const LATE_SECONDS = 60;
 const MINUTE_MS = 60_000;
 /** Whole minutes: pages that ask in the same minute ask for the same. */
 const ago = (seconds: number): string => new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - seconds * 1000).toISOString();
@@ -28,48 +27,41 @@ export function Home(): JSX.Element {
     30_000,
     false,
   );
-  const queues = usePolled(() => call("GET /api/engine/queues"), "", 10_000, false);
-  const instances = usePolled(() => call("GET /api/engine/instances"), "", 20_000, false);
-  const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 20_000, false);
+  const overview = usePolled(() => call("GET /api/engine/overview"), "", 10_000, false);
+  const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 30_000, false);
   const running = usePolled(() => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }), "", 10_000);
-  const problem = statistics.problem ?? queues.problem ?? instances.problem;
+  const problem = statistics.problem ?? overview.problem;
   if (problem) return <Failure problem={problem} />;
-  const states = statistics.data?.states;
-  const empty = states !== undefined && Object.values(states).every((each) => !each) && queues.data?.items.length === 0;
-  const alive = instances.data?.items.filter((each) => each.alive) ?? [];
-  const slots = alive.reduce((sum, each) => sum + each.capacity, 0);
-  const all = queues.data?.items ?? [];
-  const done = all.reduce((sum, each) => sum + each.succeeded, 0);
-  const failed = all.reduce((sum, each) => sum + each.failed, 0);
-  const late = all.filter((each) => !each.paused && (each.oldest_ready ?? 0) > LATE_SECONDS);
-  const worst = late.reduce((found, each) => Math.max(found, each.oldest_ready ?? 0), 0);
-  const oldest = all.reduce((found, each) => Math.max(found, each.oldest_ready ?? 0), 0);
-  const lateName = late.find((each) => each.oldest_ready === worst)?.name ?? "";
+  const now = overview.data;
+  const states = now?.states;
+  const empty = now !== undefined && now.queues === 0 && Object.values(now.states).every((each) => !each);
+  const [done, failed, minutes] = lastHour(statistics.data);
+  const worst = now?.late[0];
   return (
     <>
       <div class="tiles">
-        <Tile state="ready" title={t("waiting")} value={states?.ready} note={oldest ? t("oldest", duration(oldest)) : ""} />
+        <Tile state="ready" title={t("waiting")} value={states?.ready} note={now?.oldest_ready ? t("oldest", duration(now.oldest_ready)) : ""} />
         <Tile
           state="running"
           title={t("running")}
           value={states?.running}
-          note={alive.length || !instances.data ? t("ofSlots", number(slots)) : t("noWorker")}
-          bad={instances.data && alive.length === 0}
+          note={now?.workers === 0 ? t("noWorker") : t("ofSlots", number(now?.slots ?? 0))}
+          bad={now?.workers === 0}
         />
-        <Tile state="succeeded" title={t("succeeded")} value={states?.succeeded} note={t("perMinute", number(done / 60, 1))} />
+        <Tile state="succeeded" title={t("succeeded")} value={states?.succeeded} note={t("perMinute", number(done / minutes, 1))} />
         <Tile
           state="failed"
           title={t("failed")}
           value={states?.failed}
           note={t("lastHour", number(done + failed ? (100 * failed) / (done + failed) : 0, 2))}
         />
-        <div class={`panel tile ${late.length ? "warn" : ""}`}>
+        <div class={`panel tile ${worst ? "warn" : ""}`}>
           <span>▲ {t("delayed")}</span>
-          <b>{queues.data ? number(late.length) : "–"}</b>
+          <b>{now ? number(now.late_queues) : "–"}</b>
           <em>
-            {late.length ? (
-              <a href={link(["jobs"], { state: "ready", queue: lateName })}>
-                {duration(worst)} · <code>{lateName}</code>
+            {worst ? (
+              <a href={link(["jobs"], { state: "ready", queue: worst.name })}>
+                {duration(worst.oldest_ready)} · <code>{worst.name}</code>
               </a>
             ) : (
               t("nothingLate")
@@ -176,6 +168,13 @@ export function Home(): JSX.Element {
       </div>
     </>
   );
+}
+
+/** How many jobs succeeded and failed in the last hour of what is shown, and how many minutes that is. */
+function lastHour(statistics: EngineStatistics | undefined): [number, number, number] {
+  const steps = statistics?.items.slice(-Math.ceil(3_600 / statistics.step)) ?? [];
+  const sum = (of: (step: (typeof steps)[number]) => number): number => steps.reduce((total, each) => total + of(each), 0);
+  return [sum((each) => each.succeeded), sum((each) => each.failed), Math.max(1, (steps.length * (statistics?.step ?? 60)) / 60)];
 }
 
 function Tile(props: { state: State; title: string; value: number | undefined; note: string; bad?: boolean }): JSX.Element {

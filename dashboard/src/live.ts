@@ -86,8 +86,8 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
   return { data: data.value, problem: problem.value, refresh: () => refresh.current() };
 }
 
-/** Follow the hints that something has changed: pages ask for what they show. */
-export function followEvents(): void {
+/** Follow the hints that something has changed: pages ask for what they show. `connected` is called when the stream comes or goes. */
+export function followEvents(connected: () => void): void {
   let socket: WebSocket | null = null;
   let told = 0;
   let pace = TOLD_EVERY_MS;
@@ -110,10 +110,14 @@ export function followEvents(): void {
     const url = new URL("/ws/engine/changes", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(url);
-    socket.onopen = tell;
+    socket.onopen = () => {
+      tell();
+      connected();
+    };
     socket.onmessage = tell;
     socket.onclose = () => {
       socket = null;
+      connected();
       setTimeout(open, RECONNECT_MS);
     };
   };

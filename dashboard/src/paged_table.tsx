@@ -14,6 +14,8 @@ export interface Paged<T> extends Loaded<Page<T>> {
   rows: T[];
   next: string | null | undefined;
   more: () => Promise<void>;
+  /** Show rows that were changed: pages after the first are not read again. */
+  change: (to: (row: T) => T) => void;
 }
 
 /** The rows that `search` finds, again from the first page when `key` changes. */
@@ -31,7 +33,8 @@ export function usePaged<T>(search: (cursor?: string | null) => Promise<Page<T>>
     older.value = [...older.value, ...page.items];
     cursor.value = page.next_cursor;
   };
-  return { ...loaded, rows: [...(loaded.data?.items ?? []), ...older.value], next, more };
+  const change = (to: (row: T) => T): void => void (older.value = older.value.map(to));
+  return { ...loaded, rows: [...(loaded.data?.items ?? []), ...older.value], next, more, change };
 }
 
 interface TableProps {

@@ -65,7 +65,7 @@ async function named(): Promise<Choice[]> {
     }
   };
   const lists = await Promise.all([
-    quietly(call("GET /api/engine/queues"), ({ name }) => ({ kind: "queue", text: name, run: () => go(["jobs"], { queue: name }) })),
+    quietly(call("GET /api/engine/queues", { query: { limit: 200 } }), ({ name }) => ({ kind: "queue", text: name, run: () => go(["jobs"], { queue: name }) })),
     quietly(call("GET /api/offices", { query: { limit: 200 } }), (each) => ({ kind: "office", text: each.name, run: () => go(["offices", each.id]) })),
     quietly(call("GET /api/workflows", { query: { limit: 200 } }), (each) => ({
       kind: "workflow",

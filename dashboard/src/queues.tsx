@@ -4,45 +4,46 @@ import type { JSX } from "preact";
 import { type Command, Copies, quoted } from "./act";
 import { call, curl, type EngineQueue, type QueueChange } from "./api";
 import { duration, number } from "./format";
-import { usePolled } from "./live";
-import { attempt, Bar, Button, Empty, Failure, Panel, Waiting } from "./parts";
+import { PagedTable, usePaged } from "./paged_table";
+import { attempt, Bar, Button, Empty } from "./parts";
 import { link } from "./router";
 import { t } from "./texts";
 
+const PAGE = 100;
+
 export function Queues(): JSX.Element {
-  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/queues"), "", 5_000);
-  if (problem && !data) return <Failure problem={problem} />;
-  if (!data) return <Waiting lines={6} />;
-  if (data.items.length === 0) return <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>;
+  const queues = usePaged<EngineQueue>((cursor) => call("GET /api/engine/queues", { query: { limit: PAGE, cursor: cursor ?? undefined } }), "", 5_000);
   const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
-    await attempt(async () => void (await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body })));
-    refresh();
+    await attempt(async () => {
+      const changed = await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body });
+      queues.change((row) => (row.name === changed.name ? changed : row));
+    });
+    queues.refresh();
   };
   return (
-    <Panel>
-      <div class="wide">
-        <table>
-          <thead>
-            <tr>
-              <th>{t("queue")}</th>
-              <th class="r">{t("ready")}</th>
-              <th class="r">{t("running")}</th>
-              <th class="r">{t("failed")}</th>
-              <th>{t("load")}</th>
-              <th class="r">{t("waitBefore")}</th>
-              <th class="r">{t("drainTime")}</th>
-              <th>{t("limit")}</th>
-              <th />
-            </tr>
-          </thead>
-          <tbody>
-            {data.items.map((queue) => (
-              <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Panel>
+    <PagedTable
+      class="queues"
+      of={queues}
+      empty={<Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>}
+      moreText={t("more")}
+      head={
+        <>
+          <th>{t("queue")}</th>
+          <th class="r">{t("ready")}</th>
+          <th class="r">{t("running")}</th>
+          <th class="r">{t("failed")}</th>
+          <th>{t("load")}</th>
+          <th class="r">{t("waitBefore")}</th>
+          <th class="r">{t("drainTime")}</th>
+          <th>{t("limit")}</th>
+          <th />
+        </>
+      }
+    >
+      {queues.rows.map((queue) => (
+        <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
+      ))}
+    </PagedTable>
   );
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import rounds  # noqa: E402
+from courier import courier  # noqa: E402
 from inbox import open_inbox  # noqa: E402
 
 from hanbeon import App  # noqa: E402
@@ -37,15 +39,19 @@ def main() -> None:
     (HERE / "out").mkdir(exist_ok=True)
     # Commands of the file are found beside this Python, which has the package.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    if not given.empty:
-        address = open_inbox()
-        os.environ["SHOWCASE_INBOX"] = f"json://{address}/"
-        asyncio.run(first_round())
-        print(f"Messages of workflows arrive at http://{address}/")
-    print(f"The dashboard is http://127.0.0.1:{given.port}/, the API reference /docs. Ctrl-C ends it.", flush=True)
-    file = HERE / ("empty.toml" if given.empty else "hanbeon.toml")
-    sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", given.port]
-    hanbeon()
+    with contextlib.ExitStack() as ending:
+        if not given.empty:
+            redis = ending.enter_context(courier())
+            if redis is not None:
+                os.environ["HANBEON_REDIS_URL"] = redis
+            address = open_inbox()
+            os.environ["SHOWCASE_INBOX"] = f"json://{address}/"
+            asyncio.run(first_round())
+            print(f"Messages of workflows arrive at http://{address}/")
+        print(f"The dashboard is http://127.0.0.1:{given.port}/, the API reference /docs. Ctrl-C ends it.", flush=True)
+        file = HERE / ("empty.toml" if given.empty else "hanbeon.toml")
+        sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", given.port]
+        hanbeon()
 
 
 if __name__ == "__main__":

@@ -293,6 +293,18 @@ class IdAlreadyUsed(Conflict):
         )
 
 
+class TokenAlreadyCreated(Conflict):
+    """The request has created a token before; its text was in the first response and is stored nowhere."""
+
+    code = "token_already_created"
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            f"this request has created token {number}, whose text was only in its first response; if that was lost, "
+            f"revoke token {number} and create another with a new Idempotency-Key"
+        )
+
+
 class UniqueKeyTaken(Conflict):
     """An unfinished job already holds the unique key."""
 

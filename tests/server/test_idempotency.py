@@ -6,6 +6,8 @@ import uuid
 import pytest
 
 from hanbeon import App
+from hanbeon.client import AsyncClient, Conflict
+from hanbeon.domain.access import Scope
 from hanbeon.server import auth, idempotency
 from hanbeon.service.tokens import create_token
 from tests.server.client import Client, serving
@@ -92,6 +94,48 @@ async def test_crash_before_storing_the_response_duplicates_nothing(
     assert await _count(server, "/api/offices") == 2
     assert (await server.post("/api/schedules", scheduled, Idempotency_Key="s")).status == 201
     assert await _count(server, "/api/schedules") == 1
+
+
+async def test_repeated_token_request_names_the_token(app: App, server: Client) -> None:
+    """The text of a token is stored nowhere, so it cannot be given again; but nobody is left in the dark."""
+    ada = server.of((await create_token(app.store, "ada", "admin")).text)
+    wanted = {"user": "bob", "scope": "read"}
+    first = await ada.post("/api/engine/tokens", wanted, Idempotency_Key="t")
+    assert first.status == 201
+    async with serving(app) as other:
+        for client in (ada, other.of(ada.token), ada):
+            again = await client.post("/api/engine/tokens", wanted, Idempotency_Key="t")
+            assert (again.status, again.code) == (409, "token_already_created")
+            assert f"revoke token {first.json['id']}" in again.json["detail"]
+    assert (await ada.post("/api/engine/tokens", {**wanted, "user": "eve"}, Idempotency_Key="t")).status == 422
+    stored = await app.store.read(lambda tx: tx.fetch("stored_response", "ada", "t"))
+    assert [(row["status"], row["body"]) for row in stored] == [(None, None)]
+    listed = (await ada.get("/api/engine/tokens")).json["items"]
+    assert [token["user"] for token in listed] == ["ada", "bob"]
+
+
+async def test_token_of_a_server_that_died_is_named(app: App, server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = server.of((await create_token(app.store, "ada", "admin")).text)
+    wanted = {"user": "bob", "scope": "read"}
+
+    async def die(*_: object) -> None:
+        raise RuntimeError("here it died")
+
+    with monkeypatch.context() as dying:
+        dying.setattr(idempotency.Idempotency, "_end", die)
+        assert (await ada.post("/api/engine/tokens", wanted, Idempotency_Key="t")).status == 500
+    again = await ada.post("/api/engine/tokens", wanted, Idempotency_Key="t")
+    assert (again.status, again.code) == (409, "token_already_created")
+    assert await _count(ada, "/api/engine/tokens") == 2
+
+
+async def test_client_repeats_a_token_request_once(app: App, server: Client) -> None:
+    ada = (await create_token(app.store, "ada", "admin")).text
+    async with AsyncClient(server.url, token=ada) as client:
+        made = await client.engine.create_token("bob", Scope.READ, idempotency_key="t")
+        with pytest.raises(Conflict, match=f"revoke token {made.id} ") as refused:
+            await client.engine.create_token("bob", Scope.READ, idempotency_key="t")
+    assert refused.value.code == "token_already_created"
 
 
 async def test_ids_under_a_key_are_in_the_order_of_making(server: Client) -> None:

@@ -130,7 +130,7 @@ async def test_readers_and_admins_never_share_an_answer(
     from hanbeon.surfaces.engine import schemas
 
     def masked(self: schemas.EngineQueues) -> schemas.EngineQueues:
-        return schemas.EngineQueues(at="masked", items=[])
+        return schemas.EngineQueues(at="masked", items=[], next_cursor=None)
 
     monkeypatch.setattr(schemas.EngineQueues, "for_readers", masked)
     admin, reader = [(await create_token(app.store, scope, scope)).text for scope in ("admin", "read")]

@@ -29,8 +29,8 @@ from hanbeon.surfaces.engine.schemas import (
     EngineInstances,
     EngineJob,
     EngineJobDetail,
+    EngineOverview,
     EngineQueue,
-    EngineQueues,
     EngineSettings,
     EngineStatistics,
     FailureGroups,
@@ -134,8 +134,12 @@ class Engine(Resource):
         """Run a failed or cancelled job again."""
     def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
         """Change the priority of a job."""
-    def queues(self, *, window: int | None = None) -> EngineQueues:
-        """List the queues with their limits and statistics."""
+    def overview(self) -> EngineOverview:
+        """Return the numbers of the whole installation."""
+    def queues(
+        self, *, window: int | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[EngineQueue]:
+        """List the queues with their limits and statistics, one page at a time."""
     def change_queue(
         self,
         name: str,
@@ -165,7 +169,7 @@ class Engine(Resource):
         """List who did what, newest first."""
     def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
-    def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+    def create_token(self, user: str, scope: Scope | str, *, idempotency_key: str | None = None) -> CreatedToken:
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
@@ -238,8 +242,12 @@ class AsyncEngine(Resource):
         """Run a failed or cancelled job again."""
     async def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
         """Change the priority of a job."""
-    async def queues(self, *, window: int | None = None) -> EngineQueues:
-        """List the queues with their limits and statistics."""
+    async def overview(self) -> EngineOverview:
+        """Return the numbers of the whole installation."""
+    def queues(
+        self, *, window: int | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[EngineQueue]:
+        """List the queues with their limits and statistics, one page at a time."""
     async def change_queue(
         self,
         name: str,
@@ -269,7 +277,7 @@ class AsyncEngine(Resource):
         """List who did what, newest first."""
     async def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
-    async def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+    async def create_token(self, user: str, scope: Scope | str, *, idempotency_key: str | None = None) -> CreatedToken:
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""

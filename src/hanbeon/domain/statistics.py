@@ -14,6 +14,8 @@ from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 
 _MICROS = 1_000_000
+LATE_US = 60 * _MICROS
+"""A queue whose oldest ready job has waited for longer is late."""
 
 
 def check_window(seconds: Any, kept_us: int) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hanbeon.domain.event_cursor import EventPlace
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, HanbeonError
+from hanbeon.events.changes import ChangeWatch
 from hanbeon.events.follower import Delivered, Follower
 from hanbeon.events.hub import Hub
 from hanbeon.events.pages import Pages
@@ -41,6 +42,7 @@ class Broadcast:
 
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
+        self.changes = ChangeWatch(store)
         self._topics: dict[str | None, dict[Hashable, Topic]] = {}
         """By queue, and within it by what of the queue is followed. None: of all queues."""
         self._following = 0

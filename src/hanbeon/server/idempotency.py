@@ -44,7 +44,13 @@ class Idempotency:
         self._name = str(uuid_utils.uuid7())
         self._running: set[tuple[str, str]] = set()
 
-    async def once(self, request: ApiRequest, answer: Callable[[], Awaitable[Response]]) -> Response:
+    async def once(
+        self, request: ApiRequest, answer: Callable[[], Awaitable[Response]], *, stored: bool = True
+    ) -> Response:
+        """Return the response of a request, or of the first one with its key.
+
+        One that must not be stored is given once: a repeat runs again, with the ids of the first, and finds its effect.
+        """
         if KEY not in request.http.headers:
             return await answer()
         user, key, digest = request.principal.user, _key(request), await _digest(request)
@@ -66,6 +72,9 @@ class Idempotency:
                     first, idempotency.forget_request if _is_refusal(error) else idempotency.release_request
                 )
                 raise
+            if not stored:
+                await self._end(first, idempotency.release_request)
+                return response
             try:
                 await self._keep(first, response)
             except HanbeonError:

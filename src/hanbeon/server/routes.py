@@ -86,7 +86,9 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
             # Whoever may not see all gets an answer of their own.
             key = (http.url.path, http.url.query, principal.scope in ALLOWED[Need.ADMIN])
             return await context.shared_reads.get(key, respond)
-        return await context.idempotency.once(request, respond) if operation.creates else await respond()
+        if operation.creates:
+            return await context.idempotency.once(request, respond, stored=not operation.secret)
+        return await respond()
 
     return endpoint
 

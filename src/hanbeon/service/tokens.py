@@ -28,8 +28,11 @@ class NewToken(NamedTuple):
     record: TokenRecord
 
 
-async def create_token(store: Store, user: str, scope: str) -> NewToken:
-    """Create a token. From the first one on, servers of this database require one from every client."""
+async def create_token(store: Store, user: str, scope: str, request: str | None = None) -> NewToken:
+    """Create a token. From the first one on, servers of this database require one from every client.
+
+    `request`: an id of the request for it. A repeat cannot have the text again: it raises `TokenAlreadyCreated`.
+    """
     check_name("user", user, required=True)
     if scope not in set(Scope):
         raise InvalidInput(f"must be one of {', '.join(Scope)}, got {quoted(scope)}", field="scope")
@@ -37,7 +40,7 @@ async def create_token(store: Store, user: str, scope: str) -> NewToken:
     digest = hash_of(text)
 
     async def add(tx: Tx) -> TokenRecord:
-        return await tokens.add_token(tx, digest, user, Scope(scope))
+        return await tokens.add_token(tx, digest, user, Scope(scope), request)
 
     async def find_or_add(tx: Tx) -> TokenRecord:
         return (await tokens.tokens(tx)).get(digest) or await add(tx)

@@ -37,6 +37,8 @@ from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies, traces
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.overview import Overview, read_overview
+from hanbeon.store.operations.queues import QueuePage
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.postgres_strips import PostgresStrips
@@ -423,6 +425,25 @@ class Store(Transactions):
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
         """Return the statistics of one queue, or of all by name, now and over the last `window_us`."""
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us, self.unfolded))
+        self._fold_if_behind(unfolded)
+        return found
+
+    async def queue_page(self, after: str, limit: int, window_us: int) -> QueuePage:
+        """Return the queues that follow this name, with their statistics as `statistics` gives them."""
+
+        async def read(tx: Tx) -> tuple[QueuePage, int]:
+            page = await queues.queues_after(tx, after, limit)
+            names = {each.id: each.name for each in page.items}
+            numbers, unfolded = await tallies.statistics_of(tx, names, window_us, self.unfolded)
+            return QueuePage(page, numbers, await queries.now_us(tx)), unfolded
+
+        found, unfolded = await self.read(read)
+        self._fold_if_behind(unfolded)
+        return found
+
+    async def overview(self, alive_within_us: int, late_us: int) -> Overview:
+        """Return the numbers of the whole installation; the cost depends neither on jobs nor on idle queues."""
+        found, unfolded = await self.read(lambda tx: read_overview(tx, alive_within_us, late_us, self.unfolded))
         self._fold_if_behind(unfolded)
         return found
 

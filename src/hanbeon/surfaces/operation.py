@@ -60,6 +60,8 @@ class Operation(NamedTuple):
     """Errors in addition to those that every request of this kind may get."""
     creates: bool = False
     """Takes an Idempotency-Key: a repeated request gets the first response."""
+    secret: bool = False
+    """The response holds a secret, and so is not stored for repeats: a repeated request gets an error that says so."""
     versioned: bool = False
     """The response has an ETag, made from the result's `version`; PATCH takes it as If-Match."""
     takes_version: bool = False

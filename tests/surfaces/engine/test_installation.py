@@ -15,10 +15,12 @@ from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.domain.actor import acting
 from hanbeon.domain.failures import Failure, grouped
 from hanbeon.domain.job import NewJob
+from hanbeon.domain.lifecycle import State
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.settings import SECRET, Settings
 from hanbeon.surfaces.engine.operations import OPERATIONS
+from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
 from tests.races.race import until
 from tests.server.client import Client, serving
@@ -51,6 +53,35 @@ async def test_queues_are_shown_and_changed(app: App, engine: Client) -> None:
     assert (refused.status, refused.json["field"]) == (422, "max_concurrent")
 
 
+async def test_queues_come_in_pages(app: App, engine: Client) -> None:
+    names = [f"q{n}" for n in range(5)]
+    for name in reversed(names):
+        await app.enqueue("work", queue=name)
+    first = (await engine.get("/api/engine/queues?limit=2")).json
+    assert ([each["name"] for each in first["items"]], first["next_cursor"]) == (["q0", "q1"], "q1")
+    last = (await engine.get("/api/engine/queues?limit=3&cursor=q1")).json
+    assert ([each["name"] for each in last["items"]], last["next_cursor"]) == (["q2", "q3", "q4"], None)
+    async with AsyncClient(engine.url) as client:
+        assert [each.name async for each in client.engine.queues(limit=2)] == names
+    refused = await engine.get("/api/engine/queues?limit=0")
+    assert (refused.status, refused.json["field"]) == (422, "limit")
+
+
+async def test_overview_shows_the_whole_installation(kit: TestKit) -> None:
+    @kit.app.task(name="work")
+    async def work() -> None: ...
+
+    await kit.app.enqueue("work", queue="slow")
+    await kit.app.enqueue("work", queue="paused")
+    await kit.app.pause("paused")
+    await kit.advance(90)
+    await kit.app.enqueue("work", queue="new")
+    found = await kit.app.engine.overview()
+    assert (found.states[State.READY], found.queues, found.oldest_ready) == (3, 3, 90)
+    assert [(each.name, each.oldest_ready) for each in found.late] == [("slow", 90)]
+    assert found.late_queues == 1
+
+
 async def test_workers_statistics_and_failures_are_shown(app: App, engine: Client) -> None:
     jobs = [await app.enqueue("explode", {"code": code}) for code in range(3)] + [await app.enqueue("work")]
     async with app.worker(name="w1"):
@@ -58,6 +89,9 @@ async def test_workers_statistics_and_failures_are_shown(app: App, engine: Clien
             await job.wait(60)
         (worker,) = (await engine.get("/api/engine/instances")).json["items"]
         assert (worker["name"], worker["alive"], worker["jobs"]) == ("w1", True, [])
+        overview = (await engine.get("/api/engine/overview")).json
+        assert (overview["workers"], overview["slots"]) == (1, worker["capacity"])
+        assert (overview["states"]["succeeded"], overview["states"]["failed"], overview["late"]) == (1, 3, [])
     found = (await engine.get("/api/engine/statistics?step=300")).json
     assert sum(step["failed"] for step in found["items"]) == 3
     assert sum(step["succeeded"] for step in found["items"]) == 1

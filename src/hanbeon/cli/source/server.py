@@ -148,13 +148,13 @@ class ServerSource:
 
     @_asking
     async def queues(self) -> list[QueueRecord]:
-        return [records.queue_record(each) for each in (await self.client.engine.queues()).items]
+        return [records.queue_record(each) async for each in self.client.engine.queues()]
 
     @_asking
     async def activity(self, window: float) -> Activity:
-        found = await self.client.engine.queues(window=math.ceil(window))
-        pairs = [(records.queue_record(each), records.statistics_of(each)) for each in found.items]
-        return Activity(records.instant(found.at), pairs)
+        listed = self.client.engine.queues(window=math.ceil(window))
+        pairs = [(records.queue_record(each), records.statistics_of(each)) async for each in listed]
+        return Activity(records.instant((await self.client.engine.overview()).at), pairs)
 
     @_asking
     async def change_queue(

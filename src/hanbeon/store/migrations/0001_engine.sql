@@ -368,7 +368,9 @@ CREATE TABLE hanbeon.token (
   scope text NOT NULL CHECK (scope IN (@scopes)),
   created_at bigint NOT NULL,
   last_used_at bigint,
-  revoked_at bigint
+  revoked_at bigint,
+  -- The id made from a request with an Idempotency-Key, by which a repeat finds out that the token exists.
+  request text UNIQUE
 );
 
 -- Logins of browsers: each ends with its time, by logging out, or with the token that it was made with. Only the hash of

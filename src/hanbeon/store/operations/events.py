@@ -129,3 +129,9 @@ async def event_bounds(tx: Tx) -> EventBounds:
 async def last_event_id(tx: Tx) -> int:
     last: int = (await tx.fetch("last_event_id"))[0]["last_id"]
     return last
+
+
+async def last_change(tx: Tx) -> tuple[int | None, int]:
+    """Return what differs after every commit with events; the same for two views says that none came between them."""
+    found = (await tx.fetch("last_change"))[0]
+    return found["last_batch"], found["last_id"]

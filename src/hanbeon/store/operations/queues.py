@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.events import QUEUE_CHANGED, Event
 from hanbeon.domain.job import check_name
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
+from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
 
 _limits = msgspec.json.Decoder(QueueLimits)
@@ -29,6 +31,14 @@ class QueueRecord(msgspec.Struct, frozen=True):
     def differs(self) -> bool:
         """True if an operator has changed a declared limit since."""
         return self.declared is not None and _merged(self.limits, self.declared) != self.limits
+
+
+class QueuePage(NamedTuple):
+    """Queues by name, their statistics, and the moment of these."""
+
+    queues: Slice[QueueRecord]
+    numbers: Mapping[str, QueueStatistics]
+    at: int
 
 
 async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paused: bool | None) -> QueueRecord:
@@ -84,6 +94,17 @@ async def _write(tx: Tx, queue: QueueRecord) -> None:
 
 async def queues(tx: Tx) -> list[QueueRecord]:
     return [_record(row) for row in await tx.fetch("queues")]
+
+
+async def queues_after(tx: Tx, name: str, limit: int) -> Slice[QueueRecord]:
+    """Return a page of the queues, by name: those that follow this one."""
+    found = fitting(keyed(await tx.fetch("queues_after", name, limit + 1), "id"), limit)
+    return found.of(await queues_by_id(tx, found.items))
+
+
+async def queues_by_id(tx: Tx, ids: Iterable[int]) -> list[QueueRecord]:
+    """Return the queues with these ids, by name."""
+    return [_record(row) for row in await tx.fetch("queues_by_id", to_json(list(ids)))]
 
 
 async def add_queue(tx: Tx, name: str) -> None:

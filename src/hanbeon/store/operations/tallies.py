@@ -7,7 +7,7 @@ exact nevertheless: both parts come from one snapshot.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,10 +19,11 @@ from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
 from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
 from hanbeon.quotation import quoted
-from hanbeon.store.records import free_since, lanes_of_queue
+from hanbeon.store.records import free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _EVERY_QUEUE = (0, 2**62)
+_EVERY_LANE = (0, 2**62)
 _READY_LANES = 1000
 _FINE_US = 24 * 3_600 * 1_000_000
 _COARSENED_US = 6 * 3_600 * 1_000_000
@@ -122,16 +123,39 @@ async def statistics(
     tx: Tx, queue: str | None, window_us: int, batches: UnfoldedBatches
 ) -> tuple[dict[str, QueueStatistics], int]:
     """Return the statistics of one queue or of all, by name, over the last `window_us`; and the unfolded batches."""
-    ids = await _range(tx, queue)
-    names = {row["id"]: row["name"] for row in await tx.fetch("queues")} if queue is None else {ids[0]: queue}
+    if queue is not None:
+        return await statistics_of(tx, {(await _range(tx, queue))[0]: queue}, window_us, batches)
+    names = {row["id"]: row["name"] for row in await tx.fetch("queues")}
     now: int = (await tx.fetch("now"))[0]["now"]
     since = _slot(now - window_us)
+    tallied, timed = await tx.fetch("tallies", *_EVERY_QUEUE), await tx.fetch("timings_of_all", since)
+    return await _summaries(tx, names, (tallied, timed), (since, now), batches)
+
+
+async def statistics_of(
+    tx: Tx, names: Mapping[int, str], window_us: int, batches: UnfoldedBatches
+) -> tuple[dict[str, QueueStatistics], int]:
+    """Return the statistics of these queues, by name, likewise. The others are not looked at."""
+    ids, now = to_json(list(names)), (await tx.fetch("now"))[0]["now"]
+    since = _slot(now - window_us)
+    tallied, timed = await tx.fetch("tallies_of_queues", ids), await tx.fetch("timings_of_queues", ids, since)
+    return await _summaries(tx, names, (tallied, timed), (since, now), batches)
+
+
+async def _summaries(
+    tx: Tx,
+    names: Mapping[int, str],
+    folded: tuple[Iterable[Any], Iterable[Any]],
+    span: tuple[int, int],
+    batches: UnfoldedBatches,
+) -> tuple[dict[str, QueueStatistics], int]:
+    """Add what is not folded to the rows of tallies and timings."""
+    (tallied, timed), (since, now) = folded, span
     stocks: defaultdict[str, Stock] = defaultdict(Stock)
     flows: defaultdict[str, Flow] = defaultdict(Flow)
-    for row in await tx.fetch("tallies", *ids):
+    for row in tallied:
         stocks[names[row["queue_id"]]].add(_stock(row))
-    timings = tx.fetch("timings_of_all", since) if queue is None else tx.fetch("timings", ids[0], since)
-    for row in await timings:
+    for row in timed:
         flows[names[row["queue_id"]]].add(_flows.decode(row["flow"]))
     unfolded = await batches.read(tx)
     for at, deltas in unfolded:
@@ -139,16 +163,21 @@ async def statistics(
             stocks[name].add(delta.stock)
             if at >= since:
                 flows[name].add(delta.flow)
+    ready = [queue_id for queue_id, name in names.items() if stocks[name].count(State.READY) > 0]
+    oldest = await _oldest_ready(tx, [lanes_of_queue(queue_id) for queue_id in ready]) if ready else {}
     found = {
-        name: summarise(
-            stocks[name],
-            flows[name],
-            oldest_ready_us=await _oldest_ready(tx, queue_id) if stocks[name].count(State.READY) > 0 else None,
-            span_us=max(1, now - since),
-        )
+        name: summarise(stocks[name], flows[name], oldest_ready_us=oldest.get(queue_id), span_us=max(1, now - since))
         for queue_id, name in names.items()
     }
     return found, len(unfolded)
+
+
+async def longest_waits(tx: Tx) -> dict[int, int]:
+    """Return how long the oldest ready job of each queue has waited, by the id of the queue, in microseconds.
+
+    One statement for all queues, which looks at the first `_READY_LANES` lanes with ready jobs.
+    """
+    return await _oldest_ready(tx, [_EVERY_LANE])
 
 
 async def coarsen(tx: Tx, limit: int) -> int:
@@ -219,7 +248,7 @@ async def _total(
     tx: Tx, queue: str | None, ids: tuple[int, int], unfolded: list[tuple[int, dict[str, Delta]]]
 ) -> Stock:
     total = Stock()
-    for row in await tx.fetch("tallies", *ids):
+    for row in await (tx.fetch("tally_totals") if queue is None else tx.fetch("tallies", *ids)):
         total.add(_stock(row))
     for _, deltas in unfolded:
         for name, delta in deltas.items():
@@ -236,9 +265,14 @@ async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
     raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
 
 
-async def _oldest_ready(tx: Tx, queue_id: int) -> int | None:
-    heads = await tx.fetch("oldest_ready", *lanes_of_queue(queue_id), _READY_LANES)
-    return max((max(0, head["now"] - free_since(head)) for head in heads), default=None)
+async def _oldest_ready(tx: Tx, lanes: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return how long the oldest ready job of each queue has waited, of so many lanes of each range."""
+    ranges = to_json([{"low": low, "high": high} for low, high in lanes])
+    found: dict[int, int] = {}
+    for head in await tx.fetch("oldest_ready", ranges, _READY_LANES):
+        queue_id = queue_of(head["lane"])
+        found[queue_id] = max(found.get(queue_id, 0), head["now"] - free_since(head))
+    return found
 
 
 async def _add_stocks(tx: Tx, stocks: dict[str, Stock]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.access import Scope
-from hanbeon.errors import TokenNotFound
+from hanbeon.errors import TokenAlreadyCreated, TokenNotFound
 from hanbeon.store.tx import Tx
 
 
@@ -22,8 +22,11 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: int | None
 
 
-async def add_token(tx: Tx, digest: str, user: str, scope: Scope) -> TokenRecord:
-    return _record((await tx.fetch("add_token", digest, user, scope.value))[0])
+async def add_token(tx: Tx, digest: str, user: str, scope: Scope, request: str | None = None) -> TokenRecord:
+    """Add a token. `request`: an id of the request for it, which creates one token at the most."""
+    for row in await tx.fetch("add_token", digest, user, scope.value, request):
+        return _record(row)
+    raise TokenAlreadyCreated((await tx.fetch("token_of_request", request))[0]["id"])
 
 
 async def tokens(tx: Tx) -> dict[str, TokenRecord]:

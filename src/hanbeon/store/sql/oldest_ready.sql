@@ -1,12 +1,15 @@
--- Hops over the ready lanes of a queue like `ready_lanes`, up to a limit of them. From each lane, the first job, and
+-- Hops over the ready lanes of each range like `ready_lanes`, up to a limit of them. From each lane, the first job, and
 -- the first job of the last rank: a few entries of the index, however many wait. No job of a lane has a greater rank
 -- than its last, but with an equality the planner would walk all jobs in their order.
-WITH RECURSIVE hop(lane, n) AS (
-  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane >= $1 AND j.lane < $2), 1
+WITH RECURSIVE hop(high, lane, n) AS (
+  SELECT r.high,
+    (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane >= r.low AND j.lane < r.high), 1
+  FROM @rows($1 AS r; low bigint, high bigint)
   UNION ALL
-  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > hop.lane AND j.lane < $2),
+  SELECT hop.high,
+    (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > hop.lane AND j.lane < hop.high),
     hop.n + 1
-  FROM hop WHERE hop.lane IS NOT NULL AND hop.n < $3
+  FROM hop WHERE hop.lane IS NOT NULL AND hop.n < $2
 ),
 ends AS MATERIALIZED (
   SELECT
@@ -30,5 +33,5 @@ heads AS MATERIALIZED (
   )
   FROM ends AS e JOIN hanbeon.job AS l ON l.seq = e.last AND @few(e.last)
 )
-SELECT j.run_at, j.created_at, j.free_at, hanbeon.now() AS now FROM heads AS h
+SELECT j.lane, j.run_at, j.created_at, j.free_at, hanbeon.now() AS now FROM heads AS h
 JOIN hanbeon.job AS j ON j.seq = h.seq AND @few(h.seq)

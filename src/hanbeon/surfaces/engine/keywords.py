@@ -121,9 +121,11 @@ class QueueChangeFields(TypedDict, total=False):
 
 
 class QueueQueryFields(TypedDict, total=False):
-    """`window`: over how many seconds activity is counted; at most a week."""
+    """By name. `window`: over how many seconds activity is counted; at most a week."""
 
     window: int
+    cursor: str | None
+    limit: int
 
 
 class StatisticsQueryFields(TypedDict, total=False):

@@ -11,6 +11,7 @@ from hanbeon.errors import (
     MovedElsewhere,
     NotFound,
     RedisUnavailable,
+    TokenAlreadyCreated,
     TokenNotFound,
     UniqueKeyTaken,
     UnknownTask,
@@ -94,7 +95,12 @@ _JOB_OPERATIONS = [
 
 _INSTALLATION_OPERATIONS = [
     Operation(
-        *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics."),
+        *("GET", f"{_ENGINE}/overview", Need.READ, "overview", "Return the numbers of the whole installation."),
+        polled=True,
+        responses={200: schemas.EngineOverview},
+    ),
+    Operation(
+        *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics, one page at a time."),
         polled=True,
         request=schemas.QueueQuery,
         responses={200: schemas.EngineQueues},
@@ -154,6 +160,9 @@ _INSTALLATION_OPERATIONS = [
         *("POST", _TOKENS, Need.ADMIN, "create_token", "Create a token; its text is shown this once."),
         request=schemas.NewTokenRequest,
         responses={201: schemas.CreatedToken},
+        creates=True,
+        secret=True,
+        errors=(TokenAlreadyCreated,),
     ),
     Operation(
         *("DELETE", f"{_TOKENS}/{{number}}", Need.ADMIN, "revoke_token", "Revoke a token for good."),

@@ -8,24 +8,24 @@ from typing import Any, Unpack
 
 import msgspec
 
-from hanbeon.clock import micros
+from hanbeon.clock import MICROS, micros
 from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.checks import check_instant
-from hanbeon.domain.statistics import summarise
+from hanbeon.domain.statistics import LATE_US, summarise
 from hanbeon.domain.tally import Flow, Stock
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.events.broadcast import Broadcast
-from hanbeon.events.changes import ChangeFollower, following_changes
+from hanbeon.events.changes import ChangeFollower
 from hanbeon.events.follower import Follower
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
 from hanbeon.store.operations import actions, queries, tallies
 from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
-from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
+from hanbeon.store.operations.queues import QueueRecord, change_queue
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
@@ -33,7 +33,7 @@ from hanbeon.surfaces.engine.events import change, translated, words
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.numbers import number_of
-from hanbeon.surfaces.service import page
+from hanbeon.surfaces.service import NewId, page, random_id
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _RUNNING_MOST = 1_000
@@ -43,14 +43,36 @@ _HOUR = 3_600
 class Engine(EngineDeadLetters):
     """Jobs, queues, workers, statistics, tokens and actions of one installation."""
 
+    async def overview(self) -> schemas.EngineOverview:
+        """Return the numbers of the whole installation: jobs by state, late queues, workers that are alive."""
+        found, view = await self._store.overview(self._alive_within_us, LATE_US), self._serializer
+        waited = found.oldest_ready_us
+        return schemas.EngineOverview(
+            at=view.iso(found.at),
+            states=found.states,
+            queues=found.queues,
+            oldest_ready=None if waited is None else waited / MICROS,
+            late_queues=len(found.late),
+            late=[
+                schemas.LateQueue(name=each.name, oldest_ready=each.waited_us / MICROS)
+                for each in found.late[: schemas.LATE_MOST]
+            ],
+            workers=found.workers,
+            slots=found.slots,
+        )
+
     async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:
-        """List the queues with their limits, the number of their jobs, and their activity in the last `window`."""
+        """List the queues by name, with their limits, the number of their jobs, and their activity in `window`."""
         query = validate(schemas.QueueQuery, fields)
-        numbers = await self._store.statistics(None, micros(query.window))
+        page, numbers, at = await self._store.queue_page(
+            or_default(query.cursor, None) or "", query.limit, micros(query.window)
+        )
         view = self._serializer
-        found, now = await self._read(_queues_now)
-        items = [view.queue(each, numbers[each.name]) for each in found if each.name in numbers]
-        return schemas.EngineQueues(at=view.iso(now), items=items)
+        return schemas.EngineQueues(
+            at=view.iso(at),
+            items=[view.queue(each, numbers[each.name]) for each in page.items],
+            next_cursor=page.cursor(lambda queue: queue.name),
+        )
 
     async def change_queue(self, name: str, **fields: Unpack[keywords.QueueChangeFields]) -> schemas.EngineQueue:
         """Change the limits of a queue, or pause and resume it. In force at the next claim, on every instance."""
@@ -189,18 +211,20 @@ class Engine(EngineDeadLetters):
     async def changes(
         self, broadcast: Broadcast, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
-        """Subscribe to hints that something has changed. They cost nothing, however much changes."""
+        """Subscribe to hints that something has changed. They cost the same, however much changes."""
         place = EventPlace(self._store.incarnation, 0)
-        return following_changes(self._app.hub, place, lambda: change(self._zone))
+        return await broadcast.changes.join(place, lambda: change(self._zone))
 
     async def tokens(self) -> schemas.Tokens:
         """List the tokens, revoked ones included, without their secrets."""
         return schemas.Tokens(items=[self._serializer.token(each) for each in await tokens.list_tokens(self._store)])
 
-    async def create_token(self, **fields: Unpack[keywords.NewTokenRequestFields]) -> schemas.CreatedToken:
+    async def create_token(
+        self, *, new_id: NewId = random_id, **fields: Unpack[keywords.NewTokenRequestFields]
+    ) -> schemas.CreatedToken:
         """Create a token. Its text is in the result and stored nowhere."""
-        request = validate(schemas.NewTokenRequest, fields)
-        made = await tokens.create_token(self._store, request.user, request.scope.value)
+        given = validate(schemas.NewTokenRequest, fields)
+        made = await tokens.create_token(self._store, given.user, given.scope.value, new_id(0))
         return schemas.CreatedToken(**self._serializer.token_fields(made.record), token=made.text)
 
     async def revoke_token(self, number: int | str) -> schemas.Token:
@@ -222,10 +246,6 @@ class Engine(EngineDeadLetters):
                 for name, field in Settings.model_fields.items()
             ]
         )
-
-
-async def _queues_now(tx: Tx) -> tuple[list[QueueRecord], int]:
-    return await queues(tx), await queries.now_us(tx)
 
 
 def _number(given: int | str, kind: str, remedy: str) -> int:

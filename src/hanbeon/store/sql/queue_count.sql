@@ -1,0 +1,1 @@
+SELECT count(*) AS queues FROM hanbeon.queue

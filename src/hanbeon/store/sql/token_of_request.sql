@@ -1,0 +1,1 @@
+SELECT t.id FROM hanbeon.token AS t WHERE t.request = $1
