@@ -245,25 +245,28 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
 
 
-class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A job that this instance now holds, with the fields that its body needs."""
+class Claimed(msgspec.Struct, frozen=True, gc=False):
+    """A job that this instance now holds, with the fields that its body needs.
+
+    Those up to the policy are the columns that a claim returns, in this order.
+    """
 
     seq: int
     id: str
     fence: int
-    queue: str
-    task: str
-    role: str
+    lane: int
     args: str
     retry_count: int
     timeout_us: int | None
-    policy: RetryPolicy
     idempotency_key: str | None
     run_at: int
     started_at: int
     progress: str | None
+    policy: RetryPolicy
+    queue: str
+    task: str
+    role: str
     instance: int
-    lane: int
     trace: str | None = None
     """The trace context of who created it; read only while tracing is on."""
 

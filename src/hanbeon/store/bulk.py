@@ -7,12 +7,13 @@ If there is one, an id that already exists, it fails as a whole, and the general
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import Event, moved
 from hanbeon.domain.job import LaneName, NewJob, rank_of
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike
 from hanbeon.store.operations.lanes import LaneCache
@@ -27,10 +28,9 @@ _WORTH_IT = 50
 _LINES_AT_ONCE = 250
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
-_COLUMNS = (
-    *("seq", "id", "lane", "state", "urgent", "priority", "rank", "run_at", "created_at"),
-    *("on_dependency_failure", "timeout_us", "policy", "work_item", "args", "digest", "meta"),
-)
+_OWN = ("id", "args", "digest", "meta")
+# The columns that jobs of one kind share; those in which a line differs from others of its kind are around them.
+_SHARED = ("state", "rank", "run_at", "created_at", *(each.name for each in NEW if each.name not in _OWN))
 _ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 _NULL = r"\N"
 
@@ -80,12 +80,15 @@ class _Kind(NamedTuple):
 async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
-    kinds = [_kind(kind, lanes, now) for kind in batch.kinds]
+    values = [_shared(kind, lanes, now) for kind in batch.kinds]
+    # NULL is the default of a column.
+    columns = [name for name in _SHARED if any(kind[name] is not None for kind in values)]
+    kinds = [_kind(job, [kind[name] for name in columns]) for job, kind in zip(batch.kinds, values, strict=True)]
     # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
     ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, batch.metas, strict=True))
     for part in in_parts(ordered, _JOBS_AT_ONCE):
         await tx.copy("job_id", ("id", "seq"), _ids(part))
-        await tx.copy("job", _COLUMNS, _lines(part, kinds))
+        await tx.copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, kinds))
     events = [_event(kind, now) for kind in batch.kinds]
     await write_alike(tx, events, batch.numbers, batch.ids)
     tx.wake(ready_hint(kind.task for kind in batch.kinds), "event")
@@ -116,12 +119,15 @@ def _escaped(text: str) -> str:
     return text if "\\" not in text and text.isprintable() else text.translate(_ESCAPED)
 
 
-def _kind(job: NewJob, lanes: LaneCache, now: int) -> _Kind:
-    fields = (
-        *(lanes.number(job.lane), State.READY, job.urgent, job.priority, rank_of(job.urgent, job.priority), now, now),
-        *(job.on_dependency_failure, job.timeout_us, policy_text(job.policy), job.work_item),
-    )
-    texts = [_NULL if field is None else str(field).translate(_ESCAPED) for field in fields]
+def _shared(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
+    names = [each.name for each in NEW]
+    given = dict(zip(names, new_values(job, lanes.number(job.lane), policy_text(job.policy), ""), strict=True))
+    rank = rank_of(job.urgent, job.priority)
+    return given | {"state": State.READY, "rank": rank, "run_at": now, "created_at": now}
+
+
+def _kind(job: NewJob, values: Sequence[Any]) -> _Kind:
+    texts = [_NULL if value is None else str(value).translate(_ESCAPED) for value in values]
     return _Kind("\t".join(["", *texts, ""]), job.digests())
 
 

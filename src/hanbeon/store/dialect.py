@@ -31,7 +31,11 @@
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
+@new_columns @new_types                    the columns that a new job is given, and with their types for @rows; see
+@new_values(r) @new_parameters $priority   `job_columns`; their values in r, a row of @rows; their values as parameters,
+                                           which follow those with numbers; the one of a column
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
+@head_columns                              likewise returned, of k, a job that will be claimed; no texts longer than $5
 @rank(urgent; priority)                    the order of a job in its lane, by these
 @contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
@@ -59,6 +63,7 @@ from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, StepStatus, StepType, WorkflowStatus
+from hanbeon.store.job_columns import CLAIMED_COLUMNS, HEAD_COLUMNS, NEW
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
@@ -78,6 +83,9 @@ _ID_IN = re.compile(r"@id_in\((\w+); (\$\d+)\)")
 _RANK = re.compile(r"@rank\(([^;]+); ((?:[^()]|\([^()]*\))+)\)")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
+_NEW_VALUES = re.compile(r"@new_values\((\w+)\)")
+_NEW_PARAMETER = re.compile(r"\$([a-z]\w*)")
+PARAMETER = re.compile(r"\$(\d+)")
 _WORD = re.compile(r"@(\w+)")
 
 
@@ -169,8 +177,9 @@ _LIFECYCLE_WORDS = {
     "default_misfire_limit": _default("misfire_limit"),
     "an_execution": "unique_key >= '{}' AND unique_key < '{}'".format(*ALL_KEYS),
     "prunable_instance": "i.seen_at < (SELECT hanbeon.now()) - $1",
-    "claimed_columns": "j.seq, CAST(j.id AS text) AS id, j.fence, j.lane, j.rank, j.args, j.retry_count, j.timeout_us, "
-    "j.policy, j.idempotency_key, j.run_at, j.created_at, j.free_at, j.started_at, j.progress",
+    "claimed_columns": CLAIMED_COLUMNS,
+    "head_columns": HEAD_COLUMNS,
+    "new_columns": ", ".join(column.name for column in NEW),
 }
 
 
@@ -213,6 +222,10 @@ class Postgres:
     def rows(parameter: str, alias: str, columns: list[tuple[str, str]]) -> str:
         # As text: the driver of a caller's connection may be configured to encode json parameters itself.
         return f"json_to_recordset({parameter}::text::json) AS {alias}({', '.join(f'{n} {t}' for n, t in columns)})"
+
+    @staticmethod
+    def parameter(number: int, kind: str) -> str:
+        return f"${number}::{kind}"
 
     @staticmethod
     def within(parameter: str, kind: str) -> str:
@@ -317,6 +330,10 @@ class Sqlite:
         return f"(SELECT {fields} FROM json_each({parameter})) AS {alias}"
 
     @staticmethod
+    def parameter(number: int, kind: str) -> str:
+        return f"${number}"
+
+    @staticmethod
     def within(parameter: str, kind: str) -> str:
         return f"IN (SELECT value FROM json_each({parameter}))"
 
@@ -412,6 +429,16 @@ def translate(sql: str, dialect: Dialect) -> str:
     sql = _FEW.sub(lambda m: dialect.few(m[1]), sql)
     sql = _WORD.sub(lambda m: dialect.words[m[1]], sql)
     return dialect.finish(sql).strip()
+
+
+def with_new_columns(sql: str, dialect: Dialect) -> str:
+    """Return the statement with the lists of a new job's columns; their parameters follow those that have numbers."""
+    first = max(map(int, PARAMETER.findall(sql)), default=0) + 1
+    given = {column.name: dialect.parameter(first + n, column.type) for n, column in enumerate(NEW)}
+    sql = sql.replace("@new_types", ", ".join(f"{column.name} {column.type}" for column in NEW))
+    sql = _NEW_VALUES.sub(lambda m: ", ".join(column.value(m[1]) for column in NEW), sql)
+    sql = sql.replace("@new_parameters", ", ".join(given.values()))
+    return _NEW_PARAMETER.sub(lambda m: given[m[1]], sql)
 
 
 def _columns(text: str) -> list[tuple[str, str]]:

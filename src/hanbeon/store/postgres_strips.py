@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hanbeon.domain.event_strips import before_jobs
-from hanbeon.domain.job import Claimed, LaneName
+from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.store.job_columns import claimed
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.records import policy_of
 from hanbeon.store.strips import Claims, Ended, Successes
 from hanbeon.store.tx import to_json
 
@@ -33,7 +31,7 @@ class PostgresStrips:
         )
         if not rows:
             return None
-        return Claims([_claimed(row, name, request.instance) for row in rows], rows[-1]["rank"])
+        return Claims([claimed(row, name, request.instance) for row in rows], rows[-1]["rank"])
 
     async def succeed(self, lanes: LaneCache, successes: Successes) -> Ended | None:
         if self._database.pooled:
@@ -49,26 +47,3 @@ class PostgresStrips:
             self._database.incarnation,
         )
         return Ended(rows[0]["now"]) if rows else None
-
-
-def _claimed(row: Any, name: LaneName, instance: int) -> Claimed:
-    """Convert a row to a job by the order of `@claimed_columns`: by their names it takes twice as long."""
-    seq, id, fence, lane, _, args, retry_count, timeout_us, policy, key, run_at, _, _, started_at, progress = row
-    return Claimed(
-        seq=seq,
-        id=id,
-        fence=fence,
-        queue=name.queue,
-        task=name.task,
-        role=name.role,
-        args=args,
-        retry_count=retry_count,
-        timeout_us=timeout_us,
-        policy=policy_of(policy),
-        idempotency_key=key,
-        run_at=run_at,
-        started_at=started_at,
-        progress=progress,
-        instance=instance,
-        lane=lane,
-    )

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hanbeon.domain.job import AttemptRecord, Claimed, JobRecord, LaneName
+from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.retry import RetryPolicy
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -54,27 +54,6 @@ def job_record(row: Any) -> JobRecord:
 
 def attempt_record(row: Any) -> AttemptRecord:
     return _record(AttemptRecord, row)
-
-
-def claimed(row: Any, lane: LaneName, instance: int) -> Claimed:
-    return Claimed(
-        seq=row["seq"],
-        id=row["id"],
-        fence=row["fence"],
-        queue=lane.queue,
-        task=lane.task,
-        role=lane.role,
-        args=row["args"],
-        retry_count=row["retry_count"],
-        timeout_us=row["timeout_us"],
-        policy=policy_of(row["policy"]),
-        idempotency_key=row["idempotency_key"],
-        run_at=row["run_at"],
-        started_at=row["started_at"],
-        progress=row["progress"],
-        instance=instance,
-        lane=row["lane"],
-    )
 
 
 def _record(kind: type[R], row: Any, **given: Any) -> R:

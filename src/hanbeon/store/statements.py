@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
-from hanbeon.store.dialect import Dialect, translate
+from hanbeon.store.dialect import PARAMETER, Dialect, translate, with_new_columns
 
 SQL = Path(__file__).parent / "sql"
-_PARAMETER = re.compile(r"\$(\d+)")
 
 
 _NO_PRECONDITION = "SELECT 0 AS version"
@@ -22,7 +20,7 @@ def statement(name: str, dialect: Dialect, precondition: str | None = None) -> s
     `precondition` names another statement, which replaces `@precondition` in this one: it locks the row whose id is its
     only parameter, the last parameter of the whole, and returns the row's `version`.
     """
-    text = _text(name, dialect)
+    text = with_new_columns(_text(name, dialect), dialect)
     if "@precondition" in text:
         text = text.replace("@precondition", _condition(text, precondition, dialect))
     return translate(text, dialect)
@@ -31,7 +29,7 @@ def statement(name: str, dialect: Dialect, precondition: str | None = None) -> s
 def _condition(text: str, precondition: str | None, dialect: Dialect) -> str:
     if precondition is None:
         return _NO_PRECONDITION
-    last = max(int(number) for number in _PARAMETER.findall(text))
+    last = max(int(number) for number in PARAMETER.findall(text))
     return "\n" + _text(precondition, dialect).replace("$1", f"${last + 1}")
 
 

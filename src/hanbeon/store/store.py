@@ -128,15 +128,21 @@ class Store(Transactions):
             return None
         hints = (ready_hint([job.task]), "event")
         payload = self.notifier.piggyback(hints)
-        values = enqueues.single_row(job, self.lanes, payload)
         actor = current_actor()
-        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
+        values = (
+            *enqueues.single_event(job),
+            payload,
+            *(_NOBODY if actor is None else msgspec.structs.astuple(actor)),
+            self.incarnation,
+            0 if precondition is None else precondition.version,
+            *enqueues.single_values(job, self.lanes),
+        )
         rows: Sequence[Any] = ()
         try:
             if precondition is None:
-                rows = await self.database.fetch("enqueue_one", *values, 0)
+                rows = await self.database.fetch("enqueue_one", *values)
             else:
-                values = (*values, precondition.version, precondition.id)
+                values = (*values, precondition.id)
                 rows = await self.database.fetch("enqueue_one", *values, precondition=precondition.statement)
         finally:
             if payload is not None and not rows:

@@ -12,9 +12,10 @@ from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
+from hanbeon.store.job_columns import claimed
 from hanbeon.store.operations.lane_head import HeadClaims, claim_head
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.records import claimed, free_since, lanes_of_queue, queue_of
+from hanbeon.store.records import free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _LANES_A_FETCH = 256
@@ -262,7 +263,7 @@ async def _take(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest
 async def _claimed(tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
     """Convert the rows to jobs in the same order, and emit their events."""
     await lanes.learn(tx, [row["lane"] for row in rows])
-    jobs = [claimed(row, lanes.name(row["lane"]), request.instance) for row in rows]
+    jobs = [claimed(tuple(row.values()), lanes.name(row["lane"]), request.instance) for row in rows]
     _emit(tx, jobs, [free_since(row) for row in rows])
     return jobs
 

@@ -13,11 +13,12 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import Raised, decide
 from hanbeon.domain.retry import FailureType
+from hanbeon.store.job_columns import claimed
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, claim
 from hanbeon.store.operations.complete import apply_ends, held_of
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.stream_replies import claim_dispatched
-from hanbeon.store.records import claimed, queue_of
+from hanbeon.store.records import queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _MESSAGE_LIMIT = 4_000
@@ -51,7 +52,7 @@ async def _send(
     build = event_factory(Reason.DISPATCHED, State.READY, was=State.READY, instance=request.instance)
     jobs, requests, broken = [], [], []
     for row in rows:
-        job = claimed(row, lanes.name(row["lane"]), request.instance)
+        job = claimed(tuple(row.values()), lanes.name(row["lane"]), request.instance)
         job = msgspec.structs.replace(job, started_at=row["now"])
         tx.emit(build(row["now"], job.queue, job.id, job.task, job.fence))
         try:

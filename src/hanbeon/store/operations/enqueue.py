@@ -11,7 +11,7 @@ import msgspec
 
 from hanbeon.domain.events import moved
 from hanbeon.domain.graph import find_cycle
-from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
+from hanbeon.domain.job import NewJob, OnConflict, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.domain.tally import tally
 from hanbeon.errors import (
@@ -23,6 +23,7 @@ from hanbeon.errors import (
     UnknownDependency,
 )
 from hanbeon.quotation import quoted
+from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
@@ -61,27 +62,22 @@ class RowVersion(NamedTuple):
     version: int
 
 
-class _Row(msgspec.Struct, omit_defaults=True, gc=False):
-    """A job as sent to the database. Defaults are omitted: the statement fills them in, which halves the payload."""
-
-    ord: int
-    id: str
-    lane: int
-    args: str
-    digest: str
-    urgent: bool = False
-    priority: int = 0
-    delay: int | None = None
-    run_at: int | None = None
-    blocked: bool = False
-    recount: bool = False
-    on_dependency_failure: OnDependencyFailure = OnDependencyFailure.BLOCK
-    timeout_us: int | None = None
-    policy: str = "{}"
-    idempotency_key: str | None = None
-    unique_key: str | None = None
-    work_item: str | None = None
-    meta: str | None = None
+# A job as sent to the database. Defaults are omitted: the statement fills them in, which halves the payload.
+_Row: Callable[..., msgspec.Struct] = msgspec.defstruct(
+    "_Row",
+    [
+        *(
+            ("ord", int),
+            ("delay", Any, None),
+            ("run_at", Any, None),
+            ("blocked", bool, False),
+            ("recount", bool, False),
+        ),
+        *((column.name, Any, column.default) for column in NEW),
+    ],
+    omit_defaults=True,
+    gc=False,
+)
 
 
 def check_batch(jobs: Sequence[NewJob]) -> None:
@@ -109,20 +105,19 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
             return [one]
     outside = await _dependencies_outside(tx, lanes, jobs, lasting)
     digests = {job.id: job.digest() for job in jobs}
-    rows = [_row(order, job, lanes, outside, digests[job.id], lasting) for order, job in enumerate(jobs)]
+    rows = {job.id: _row(order, job, lanes, outside, digests[job.id], lasting) for order, job in enumerate(jobs)}
     made: dict[str, Any] = {}
     answers: dict[str, Enqueued] = {}
-    wanted = {job.id: job for job in jobs}
     replacing = [job for job in jobs if job.unique_key is not None and job.on_conflict is OnConflict.REPLACE_PENDING]
     if replacing:
         # Replace first: a job inserted in a later round would get a place after those that follow it in the array.
         answers |= await _resolve(tx, lanes, replacing, digests, lasting)
     for _ in range(_ROUNDS):
-        todo = [row for row in rows if row.id not in made and row.id not in answers]
+        todo = [job for job in jobs if job.id not in made and job.id not in answers]
         for part in in_parts(todo, _JOBS_AT_ONCE):
-            for row in await tx.fetch("insert_jobs", to_json(part)):
+            for row in await tx.fetch("insert_jobs", to_json([rows[job.id] for job in part])):
                 made[str(row["id"])] = row
-        refused = [wanted[row.id] for row in todo if row.id not in made]
+        refused = [job for job in todo if job.id not in made]
         if not refused:
             break
         answers |= await _resolve(tx, lanes, refused, digests, lasting)
@@ -180,7 +175,7 @@ def is_simple(job: NewJob) -> bool:
 
 async def _enqueue_one(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:
     """Create a simple job within a transaction, where a statement is no round trip; None: an id or a key is taken."""
-    for row in await tx.fetch("enqueue_one", *_columns(job, lanes)):
+    for row in await tx.fetch("enqueue_one", *single_values(job, lanes)):
         at = row["created_at"]
         tx.emit(moved(Reason.ENQUEUED, at=at, queue=job.queue, job_id=job.id, task=job.task, state=State.READY))
         tx.wake(ready_hint([job.task]))
@@ -191,29 +186,16 @@ async def _enqueue_one(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None
     return None
 
 
-def single_row(job: NewJob, lanes: LaneCache, notification: str | None) -> tuple[Any, ...]:
-    """Return the parameters of that statement, `enqueue_one`, up to its precondition."""
+def single_event(job: NewJob) -> tuple[str, str, str]:
+    """Return the event of a job that `enqueue_one` creates: its text before and after the instant, and its delta."""
     before, between, after, delta = _single_event(job.queue, job.task)
-    return (*_columns(job, lanes), before, f"{between}{job.id}{after}", delta, notification)
+    return before, f"{between}{job.id}{after}", delta
 
 
-def _columns(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
+def single_values(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
+    """Return the columns of a job that `enqueue_one` creates."""
     digest, policy = _shared(msgspec.structs.replace(job, id="", args="", meta=None))
-    return (
-        job.id,
-        lanes.number(job.lane),
-        job.urgent,
-        job.priority,
-        job.on_dependency_failure.value,
-        job.timeout_us,
-        policy,
-        job.args,
-        job.idempotency_key,
-        job.unique_key,
-        digest(job.args, job.meta),
-        job.work_item,
-        job.meta,
-    )
+    return new_values(job, lanes.number(job.lane), policy, digest(job.args, job.meta))
 
 
 @lru_cache(maxsize=256)
@@ -292,27 +274,16 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
         )
 
 
-def _row(order: int, job: NewJob, lanes: LaneCache, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
-    blocked = any(dep not in outside or outside[dep]["state"] != State.SUCCEEDED for dep in job.depends_on)
+def _row(
+    order: int, job: NewJob, lanes: LaneCache, outside: dict[str, Any], digest: str, lasting: bool
+) -> msgspec.Struct:
     return _Row(
-        ord=order,
-        id=job.id,
-        lane=lanes.number(job.lane),
-        urgent=job.urgent,
-        priority=job.priority,
-        delay=job.delay_us,
-        run_at=job.run_at_us,
-        blocked=blocked,
-        recount=lasting and _may_end_unseen(job, outside),
-        on_dependency_failure=job.on_dependency_failure,
-        timeout_us=job.timeout_us,
-        policy=policy_text(job.policy),
-        args=job.args,
-        idempotency_key=job.idempotency_key,
-        unique_key=job.unique_key,
-        digest=digest,
-        work_item=job.work_item,
-        meta=job.meta,
+        order,
+        job.delay_us,
+        job.run_at_us,
+        any(dep not in outside or outside[dep]["state"] != State.SUCCEEDED for dep in job.depends_on),
+        lasting and _may_end_unseen(job, outside),
+        *new_values(job, lanes.number(job.lane), policy_text(job.policy), digest),
     )
 
 

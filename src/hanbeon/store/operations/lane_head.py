@@ -5,34 +5,17 @@ The driver gives the interpreter lock away for each row that it reads, and has t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.job import Claimed, LaneName
-from hanbeon.store.records import policy_of
+from hanbeon.store.job_columns import AFTER_CLAIMED, SEQ, STARTED_AT, claimed
 from hanbeon.store.tx import Tx, to_json
 
 LONGEST_TEXT = 8_192
 """A job with longer arguments or progress takes the general path: all of a head must fit into one value."""
-
-
-class _Head(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A job to be claimed."""
-
-    seq: int
-    id: str
-    fence: int
-    rank: int
-    args: str | None
-    progress: str | None
-    retry_count: int
-    timeout_us: int | None
-    policy: str
-    idempotency_key: str | None
-    run_at: int
-    since: int
-    is_long: int
 
 
 class HeadClaims(NamedTuple):
@@ -43,7 +26,9 @@ class HeadClaims(NamedTuple):
     rank: int
 
 
-_heads = msgspec.json.Decoder(list[_Head])
+# Behind the columns of a claimed job.
+_RANK, _SINCE, _IS_LONG = range(AFTER_CLAIMED, AFTER_CLAIMED + 3)
+_heads = msgspec.json.Decoder(list[list[Any]])
 
 
 async def claim_head(
@@ -56,36 +41,15 @@ async def claim_head(
     lane, rank, seq = after
     (found,) = await tx.fetch("strip_head", lane, want, rank, seq, LONGEST_TEXT)
     heads, now = _heads.decode(found["jobs"]), found["now"]
-    if not heads or any(head.is_long for head in heads):
+    if not heads or any(head[_IS_LONG] for head in heads):
         return None
     heads.sort(key=_order)
     # Nobody else writes meanwhile: the jobs are still as they were read.
-    await tx.fetch("take_strip", to_json([head.seq for head in heads]), instance, now, lease_us)
-    jobs = [_claimed(head, name, lane, now, instance) for head in heads]
-    return HeadClaims(jobs, [head.since for head in heads], heads[-1].rank)
+    await tx.fetch("take_strip", to_json([head[SEQ] for head in heads]), instance, now, lease_us)
+    for head in heads:
+        head[STARTED_AT] = now
+    jobs = [claimed(head, name, instance) for head in heads]
+    return HeadClaims(jobs, [head[_SINCE] for head in heads], heads[-1][_RANK])
 
 
-def _order(head: _Head) -> tuple[int, int]:
-    return head.rank, head.seq
-
-
-def _claimed(head: _Head, lane: LaneName, number: int, now: int, instance: int) -> Claimed:
-    assert head.args is not None
-    return Claimed(
-        seq=head.seq,
-        id=head.id,
-        fence=head.fence,
-        queue=lane.queue,
-        task=lane.task,
-        role=lane.role,
-        args=head.args,
-        retry_count=head.retry_count,
-        timeout_us=head.timeout_us,
-        policy=policy_of(head.policy),
-        idempotency_key=head.idempotency_key,
-        run_at=head.run_at,
-        started_at=now,
-        progress=head.progress,
-        instance=instance,
-        lane=number,
-    )
+_order = itemgetter(_RANK, SEQ)

@@ -8,26 +8,24 @@
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 kept AS MATERIALIZED (@precondition),
 made AS (
-  INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, on_dependency_failure,
-    timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
-  SELECT $1::uuid, $2::bigint, 'ready', $3::boolean, $4::integer, @rank($3; $4), n.now, n.now, $5::text, $6::bigint, $7::text,
-    $8::text, $9::text, $10::text, $11::text, $12::text, $13::text
-  FROM n WHERE (SELECT 1 FROM hanbeon.job_id AS i WHERE i.id = $1) IS NULL
-    AND EXISTS (SELECT FROM kept AS k WHERE k.version = $24::bigint)
-    AND EXISTS (SELECT FROM hanbeon.incarnation AS i WHERE i.id = $23::text)
+  INSERT INTO hanbeon.job (state, rank, run_at, created_at, @new_columns)
+  SELECT 'ready', @rank($urgent; $priority), n.now, n.now, @new_parameters
+  FROM n WHERE (SELECT 1 FROM hanbeon.job_id AS i WHERE i.id = $id) IS NULL
+    AND EXISTS (SELECT FROM kept AS k WHERE k.version = $11::bigint)
+    AND EXISTS (SELECT FROM hanbeon.incarnation AS i WHERE i.id = $10::text)
   ON CONFLICT DO NOTHING
   RETURNING seq, created_at
 ),
-numbered AS (INSERT INTO hanbeon.job_id (id, seq) SELECT $1, m.seq FROM made AS m),
+numbered AS (INSERT INTO hanbeon.job_id (id, seq) SELECT $id, m.seq FROM made AS m),
 emitted AS (
   INSERT INTO hanbeon.event_batch (at, count, body, delta)
-  SELECT m.created_at, 1, $14::text || m.created_at || $15::text, $16::text FROM made AS m
+  SELECT m.created_at, 1, $1::text || m.created_at || $2::text, $3::text FROM made AS m
 ),
 recorded AS (
   INSERT INTO hanbeon.action AS a (id, at, user_name, via, action, target, count)
-  SELECT $18::uuid, m.created_at, $19::text, $20::text, $21::text, $22::text, 1 FROM made AS m WHERE $18 IS NOT NULL
+  SELECT $5::uuid, m.created_at, $6::text, $7::text, $8::text, $9::text, 1 FROM made AS m WHERE $5 IS NOT NULL
   ON CONFLICT (id) DO UPDATE SET count = a.count + excluded.count
 )
 SELECT m.seq, m.created_at,
-  (SELECT count(*) FROM (SELECT pg_notify('@channel', $17::text) WHERE $17 IS NOT NULL) AS n) AS notified
+  (SELECT count(*) FROM (SELECT pg_notify('@channel', $4::text) WHERE $4 IS NOT NULL) AS n) AS notified
 FROM made AS m

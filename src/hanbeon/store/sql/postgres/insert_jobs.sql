@@ -5,9 +5,8 @@ WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 r AS MATERIALIZED (
   SELECT nextval('hanbeon.job_seq_seq') AS seq, a.*
   FROM (
-    SELECT * FROM @rows($1 AS b; ord integer, id uuid, lane bigint, urgent boolean, priority integer, delay bigint,
-      run_at bigint, blocked boolean, recount boolean, on_dependency_failure text, timeout_us bigint, policy text,
-      args text, idempotency_key text, unique_key text, digest text, work_item text, meta text)
+    SELECT * FROM
+      @rows($1 AS b; ord integer, delay bigint, run_at bigint, blocked boolean, recount boolean, @new_types)
     ORDER BY b.ord
   ) AS a
 ),
@@ -16,15 +15,12 @@ free AS (
   ON CONFLICT DO NOTHING
   RETURNING seq
 )
-INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, rank, run_at, created_at, blocked, recount,
-  on_dependency_failure, timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
+INSERT INTO hanbeon.job (seq, state, rank, run_at, created_at, blocked, recount, @new_columns)
 OVERRIDING SYSTEM VALUE
-SELECT r.seq, r.id, r.lane,
+SELECT r.seq,
   CASE WHEN r.blocked IS NULL AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
-  coalesce(r.urgent, false), coalesce(r.priority, 0), @rank(coalesce(r.urgent, false); coalesce(r.priority, 0)),
-  coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
-  coalesce(r.blocked, false), coalesce(r.recount, false), coalesce(r.on_dependency_failure, 'block'), r.timeout_us,
-  coalesce(r.policy, '{}'), r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
+  @rank(coalesce(r.urgent, false); coalesce(r.priority, 0)), coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
+  coalesce(r.blocked, false), coalesce(r.recount, false), @new_values(r)
 FROM r CROSS JOIN n
 -- As a value, not as a condition: that would become a join, row by row, because the engine's sessions have no other.
 WHERE (r.seq IN (SELECT f.seq FROM free AS f)) IS TRUE

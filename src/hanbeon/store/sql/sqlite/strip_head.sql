@@ -1,9 +1,8 @@
 -- SQLite only, where each row that is read costs a hand-over of the interpreter lock: the jobs of a lane that `claim_lane`
--- would claim, as one value. A text longer than $5 is left out.
+-- would claim, as one value: for each its columns as they will be claimed, its rank, since when it has waited, and if a
+-- text was left out because it is longer than $5.
 SELECT hanbeon.now() AS now, (
-  SELECT json_group_array(json_array(k.seq, k.id, k.fence + 1, k.rank, CASE WHEN length(k.args) <= $5 THEN k.args END,
-    CASE WHEN length(k.progress) <= $5 THEN k.progress END, k.retry_count, k.timeout_us, k.policy, k.idempotency_key,
-    k.run_at, max(k.run_at, k.created_at, coalesce(k.free_at, 0)),
+  SELECT json_group_array(json_array(@head_columns, k.rank, max(k.run_at, k.created_at, coalesce(k.free_at, 0)),
     length(k.args) > $5 OR coalesce(length(k.progress), 0) > $5))
   FROM (
     SELECT h.* FROM hanbeon.job AS h
