@@ -1,5 +1,6 @@
 """When the next attempt comes."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,3 +61,11 @@ def test_on_lost_fail_refuses_a_lost_attempt_only() -> None:
     policy = RetryPolicy(on_lost=OnLost.FAIL)
     assert not policy.allows(FailureType.LOST, 0, permanent=False)
     assert policy.allows(FailureType.ERROR, 0, permanent=False)
+
+
+def test_equal_policies_have_the_same_text() -> None:
+    """Their texts are stored, and part of the digest by which a repeated request is recognised."""
+    computed = RetryPolicy(
+        max_retries=int("3"), backoff=Backoff("exponential"), base_us=int("60000000"), jitter=float("-0.0")
+    )
+    assert msgspec.json.encode(computed) == msgspec.json.encode(RetryPolicy()) == b"{}"

@@ -19,7 +19,7 @@ from hanbeon.errors import HanbeonError
 from hanbeon.settings import Settings
 from hanbeon.store import records
 from hanbeon.store.operations import enqueue
-from hanbeon.store.operations.enqueue import _columns
+from hanbeon.store.operations.enqueue import single_values
 from hanbeon.store.records import policy_text
 from hanbeon.tasks import build, task
 from hanbeon.tasks.build import new_job, new_jobs
@@ -86,7 +86,8 @@ _ARGUMENTS = st.sampled_from([1, True, 1.0, 0.0, -0.0, None, "a", Text("a"), [1]
 
 def _stored(job: NewJob) -> tuple[Any, ...]:
     """Return all that a store writes of it, as bytes where equal things may be written differently."""
-    return (msgspec.json.encode(job), job.digest(), repr(_columns(job, _Lanes())), policy_text(job.policy))  # type: ignore[arg-type]
+    columns = single_values(job, _Lanes())  # type: ignore[arg-type]
+    return (msgspec.json.encode(job), job.digest(), repr(columns), policy_text(job.policy))
 
 
 def _freshly(job: NewJob) -> tuple[Any, ...]:

@@ -59,6 +59,13 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
     jitter: float = 0.0
     on_lost: OnLost = OnLost.RETRY
 
+    def __post_init__(self) -> None:
+        # A default is left out of the JSON by identity: an equal number would be written, and equal policies would have
+        # different texts, and jobs with them different digests.
+        for name, default in zip(self.__struct_fields__, self.__struct_defaults__, strict=True):
+            if getattr(self, name) == default:
+                msgspec.structs.force_setattr(self, name, default)
+
     def delay_us(self, retry_count: int, random_share: float = 0.0) -> int:
         """Return the wait before the next attempt: base·2ⁿ or base·(n+1), n = retries so far, at most an hour.
 
