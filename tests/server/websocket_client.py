@@ -24,8 +24,8 @@ def dial(client: Client, path: str, **options: Any) -> connect:
         headers = {**headers, "Authorization": f"Bearer {client.token}"}
     place = urlsplit(client.url)
     name = options.pop("under", place.netloc)  # The Host header of the request.
-    # Without pings of its own: a busy machine is no reason to hang up.
-    options |= {"host": place.hostname, "port": place.port, "ping_interval": None}
+    # Without pings of its own or a limit for the handshake: a busy machine is no reason to hang up.
+    options |= {"host": place.hostname, "port": place.port, "ping_interval": None, "open_timeout": None}
     return connect(f"ws://{name}{path}", additional_headers=headers, proxy=None, max_queue=None, **options)
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import re
 import threading
 import time
@@ -21,6 +22,8 @@ from tests.server.client import Client
 from tests.server.fuzz.hostile_json import bodies, queries
 
 _OPERATIONS = [operation for surface in SURFACES for operation in surface.operations]
+_EXAMPLES = 300 if os.environ.get("HANBEON_FUZZ") == "long" else 20
+"""For each operation."""
 _MEMORY_BYTES = 700_000_000
 """Of a server that has read bodies of 16 MB; a defect costs gigabytes."""
 _ANSWERED_SECONDS = 20.0
@@ -78,7 +81,7 @@ def test_hostile_json_is_never_a_server_error(sqlite_server: Client) -> None:
 def test_hostile_json_stalls_nobody(hostile_server: "_Attacked", operation: Operation) -> None:
     query = queries(operation) if operation.in_query else st.just("")
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(bodies(operation, 1_000_000), query)
     def send(body: bytes, query: str) -> None:
         _send(hostile_server.client, hostile_server.known, operation, body, query)
