@@ -33,7 +33,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow test-all check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
+.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,17 +63,14 @@ run: setup ## Serve the showcase on http://127.0.0.1:8000; PORT= changes that, E
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
-test: setup ## Run every check and the tests, with real servers (about 12 minutes on two cores)
+# ALL=1 has one run, with one collection and one end at which workers wait for the last tests; a full case proves what
+# its short one does.
+test: setup ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
 	@$(MAKE) -j2 --output-sync=target lint bytecode
-	$(PYTEST) $(JOBS) -m "not slow" --rerun-timing $(ARGS)
+	$(PYTEST) $(if $(ALL),$(ALL_JOBS) -m "not short",$(JOBS) -m "not slow") --rerun-timing $(ARGS)
 
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
 	$(PYTEST) $(SLOW_JOBS) -m "slow and not short" --rerun-timing $(ARGS)
-
-# One run has one collection and one end at which workers wait for the last tests; and a full case proves its short one.
-test-all: setup ## Run every check and every test in one run, as CI does
-	@$(MAKE) -j2 --output-sync=target lint bytecode
-	$(PYTEST) $(ALL_JOBS) -m "not short" --rerun-timing $(ARGS)
 
 check: setup ## Run every check and the quick tests, without servers (under a minute)
 	@$(MAKE) -j2 --output-sync=target lint quick
