@@ -14,6 +14,8 @@ from tests.processes.workers import WorkerProcess
 
 # Short leases, so that a dead worker's jobs are taken over soon; the poll is only a safety net.
 QUICK = {"lease": 2.0, "poll": 1.0}
+# For `kill_all`: leases that no busy machine loses.
+LASTING = {"lease": 60.0, "poll": 1.0}
 # Log output that means a defect. An unreachable database is none.
 DEFECTS = ("loop_failed", "attempt_crashed", "was never retrieved", "was never awaited")
 
@@ -41,6 +43,12 @@ class Fleet:
         """Send SIGKILL, and reap."""
         self._remove(worker)
         worker.end()
+
+    async def kill_all(self, app: App) -> None:
+        """Kill every worker, and let the time of their leases pass at once: nothing of theirs runs any more."""
+        while self.at_work:
+            self.kill(self.at_work[0])
+        await app.store.write(lambda tx: tx.fetch("expire_leases"))
 
     def replace_one(self, rng: random.Random) -> None:
         """Kill a random worker, whatever it is doing, and start another."""

@@ -13,7 +13,7 @@ from hanbeon import App
 from hanbeon.surfaces.chains.schemas import Chain
 from hanbeon.surfaces.verify import verify
 from tests.chaos.chain_app import LIBRARY
-from tests.chaos.fleet import QUICK, Fleet, fleet
+from tests.chaos.fleet import LASTING, Fleet, fleet
 from tests.chaos.moments import until
 from tests.chaos.scale import TIMEOUT, sized
 from tests.guarantees import guarantee
@@ -88,7 +88,7 @@ class Scene:
 
 async def kill_and_replace(scene: Scene, workers: Fleet) -> None:
     """Kill the instance. What was recorded until then never runs again."""
-    workers.kill(workers.at_work[0])
+    await workers.kill_all(scene.app)
     scene.promises.append((len(scene.journal()), await scene.recorded()))
     workers.start()
 
@@ -120,7 +120,7 @@ async def test_chain_survives_kills_between_operations(database_url: str, tmp_pa
 @asynccontextmanager
 async def scene_of(url: str, folder: Path, length: int) -> AsyncIterator[tuple[Scene, Fleet]]:
     async with App(url, chain_libraries=LIBRARY) as app:
-        with fleet(url, module="tests.chaos.chain_app", settings=QUICK) as workers:
+        with fleet(url, module="tests.chaos.chain_app", settings=LASTING) as workers:
             workers.start()
             await workers.ready()
             yield Scene(app, folder, length), workers
@@ -146,7 +146,7 @@ async def test_many_chains_on_two_workers_end(database_url: str, tmp_path: Path)
     count, length = CHAINS, 10
     operations: dict[str, Any] = {"forward_operation": "forward", "backward_operation": "backward"}
     async with App(database_url, chain_libraries=LIBRARY) as app:
-        with fleet(database_url, module="tests.chaos.chain_app", settings=QUICK | {"lease": 30.0}) as workers:
+        with fleet(database_url, module="tests.chaos.chain_app", settings=LASTING) as workers:
             workers.start(2)
             await workers.ready()
             for number in range(count):

@@ -9,7 +9,7 @@ import pytest
 from hanbeon import App
 from hanbeon.surfaces.verify import verify
 from hanbeon.surfaces.workflows.schemas import WorkflowRun
-from tests.chaos.fleet import QUICK, fleet
+from tests.chaos.fleet import LASTING, fleet
 from tests.chaos.moments import until
 from tests.chaos.scale import TIMEOUT
 from tests.guarantees import guarantee
@@ -52,7 +52,7 @@ async def test_workflow_survives_kills_inside_its_steps(database_url: str, share
         steps = [{"type": "http", "url": f"{web.url}{path}", "name": path[1:]} for path in paths[:4]]
         people = [{"target": f"json://127.0.0.1:{web.port}{path}"} for path in paths[4:]]
         steps.append({"type": "message", "name": "mail", "body": "안녕", "recipients": people})  # type: ignore[dict-item]
-        with fleet(database_url, module="tests.chaos.workflow_app", settings=QUICK) as workers:
+        with fleet(database_url, module="tests.chaos.workflow_app", settings=LASTING) as workers:
             workers.start()
             await workers.ready()
             made = await app.workflows.create(
@@ -60,7 +60,7 @@ async def test_workflow_survives_kills_inside_its_steps(database_url: str, share
             )
             for number in range(1, len(killed) + 1):
                 await web.holds(number)
-                workers.kill(workers.at_work[0])
+                await workers.kill_all(app)
                 workers.start()
 
             async def ended() -> WorkflowRun | None:
