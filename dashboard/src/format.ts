@@ -49,4 +49,7 @@ export function clock(moment: number | string, withDay = false): string {
   }).format(new Date(moment));
 }
 
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** The name of a queue; the id in that of an office or a listener is as short as other ids. */
+export const queueName = (name: string): string => name.replace(UUID, (id) => short(id));
 export const short = (id: string): string => (id.length > 14 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);

@@ -6,7 +6,7 @@ import { call, type EngineStatistics, type State } from "./api";
 import { Chart } from "./chart";
 import { duration, number, since, time } from "./format";
 import { usePolled } from "./live";
-import { attempt, Bar, Button, Empty, Failure, JobLink, Panel, Shape, shareOf, Waiting } from "./parts";
+import { attempt, Bar, Button, Empty, Failure, JobLink, Panel, QueueName, Shape, shareOf, Waiting } from "./parts";
 import { link } from "./router";
 import { t } from "./texts";
 import { FirstSteps } from "./first_steps";
@@ -101,7 +101,7 @@ export function Home(): JSX.Element {
                       <JobLink id={job.id} task={job.task} state={job.state} />
                     </td>
                     <td>
-                      {job.queue}
+                      <QueueName name={job.queue} />
                       {job.role ? ` · ${job.role}` : ""}
                     </td>
                     <td>{shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}</td>

@@ -44,7 +44,9 @@ export function Instances(): JSX.Element {
             <div>
               <dt>{t("status")}</dt>
               <dd>
-                <span class={`badge ${each.alive ? "good" : "bad"}`}>{t(each.alive ? "alive" : "gone")}</span>{" "}
+                <span class={`badge ${each.alive ? "good" : each.stopped_at ? "" : "bad"}`}>
+                  {t(each.alive ? "alive" : each.stopped_at ? "stopped" : "gone")}
+                </span>{" "}
                 {each.draining && <span class="badge">{t("draining")}</span>}
               </dd>
             </div>

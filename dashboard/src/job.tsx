@@ -6,7 +6,8 @@ import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "./
 import { Ansi } from "./ansi";
 import { duration, number, since, time } from "./format";
 import { changes, usePolled } from "./live";
-import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, shareOf, StateMark, Tree, Waiting, wordsOf } from "./parts";
+import { attemptStatus, momentText } from "./moment_texts";
+import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, QueueName, shareOf, StateMark, Tree, Waiting, wordsOf } from "./parts";
 import { go } from "./router";
 import { t } from "./texts";
 
@@ -30,7 +31,7 @@ export function Job({ id }: { id: string }): JSX.Element {
             {job.timeline.map((each, index) => (
               <li key={index}>
                 <time dateTime={each.at}>{time(each.at)}</time>
-                <span>{each.text}</span>
+                <span>{momentText(each, job.queue, job.attempts)}</span>
               </li>
             ))}
           </ol>
@@ -53,7 +54,7 @@ export function Job({ id }: { id: string }): JSX.Element {
                   <tr key={each.attempt}>
                     <td>{each.attempt}</td>
                     <td title={each.error_message ?? ""}>
-                      {each.status}
+                      {attemptStatus(each.status)}
                       {each.failure_type ? ` · ${each.failure_type}` : ""}
                     </td>
                     <td class="clip">{each.instance ?? "–"}</td>
@@ -122,7 +123,9 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         <Fact name={t("id")}>
           <code>{job.id}</code>
         </Fact>
-        <Fact name={t("queue")}>{job.queue}</Fact>
+        <Fact name={t("queue")}>
+          <QueueName name={job.queue} />
+        </Fact>
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
         {job.surface && <Fact name={t("surface")}>{job.surface}</Fact>}

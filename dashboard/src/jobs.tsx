@@ -7,7 +7,7 @@ import { Copies } from "./act";
 import { exportList, type ListKind } from "./export_list";
 import { duration, number, short, since, time } from "./format";
 import { changes } from "./live";
-import { attempt, Button, Empty, Failure, Panel, StateMark, Waiting, wordsOf } from "./parts";
+import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "./parts";
 import { views } from "./preferences";
 import { go, link, place, refine } from "./router";
 import { t, type Text } from "./texts";
@@ -332,7 +332,7 @@ function Rows(props: {
               <code title={job.id}>{short(job.id)}</code>
             </span>
             <span role="cell" class="clip">
-              {job.queue}
+              <QueueName name={job.queue} />
             </span>
             <span role="cell" class="clip">
               {job.role ?? ""}

@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { may, Problem, type State } from "./api";
-import { short } from "./format";
+import { queueName, short } from "./format";
 import { link } from "./router";
 import { t, type Text } from "./texts";
 
@@ -54,6 +54,8 @@ export function JobLink({ id, task, state }: { id: string; task: string; state: 
     </a>
   );
 }
+
+export const QueueName = ({ name }: { name: string }): JSX.Element => <span title={name}>{queueName(name)}</span>;
 
 export function Panel(props: { title?: string; class?: string; actions?: ComponentChildren; children: ComponentChildren }) {
   return (

@@ -5,7 +5,7 @@ import { type Command, Copies, quoted } from "./act";
 import { call, curl, type EngineQueue, type QueueChange } from "./api";
 import { duration, number } from "./format";
 import { PagedTable, usePaged } from "./paged_table";
-import { attempt, Bar, Button, Empty } from "./parts";
+import { attempt, Bar, Button, Empty, QueueName } from "./parts";
 import { link } from "./router";
 import { t } from "./texts";
 
@@ -68,7 +68,7 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
   return (
     <tr>
       <td>
-        <a href={link(["jobs"], { queue: queue.name })}>{queue.name}</a> {queue.paused && <span class="badge">{t("paused")}</span>}
+        <a href={link(["jobs"], { queue: queue.name })}><QueueName name={queue.name} /></a> {queue.paused && <span class="badge">{t("paused")}</span>}
       </td>
       <td class="r">
         <a href={place("ready")}>{number(waiting)}</a>

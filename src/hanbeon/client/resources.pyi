@@ -16,6 +16,7 @@ from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.domain.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
+from hanbeon.surfaces.engine.overview import EngineOverview
 from hanbeon.surfaces.engine.schemas import (
     Action,
     BulkAction,
@@ -29,7 +30,6 @@ from hanbeon.surfaces.engine.schemas import (
     EngineInstances,
     EngineJob,
     EngineJobDetail,
-    EngineOverview,
     EngineQueue,
     EngineSettings,
     EngineStatistics,

@@ -18,6 +18,7 @@ from hanbeon.errors import (
     WrongState,
 )
 from hanbeon.surfaces.engine import schemas
+from hanbeon.surfaces.engine.overview import EngineOverview
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation, Log
 
@@ -97,7 +98,7 @@ _INSTALLATION_OPERATIONS = [
     Operation(
         *("GET", f"{_ENGINE}/overview", Need.READ, "overview", "Return the numbers of the whole installation."),
         polled=True,
-        responses={200: schemas.EngineOverview},
+        responses={200: EngineOverview},
     ),
     Operation(
         *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics, one page at a time."),

@@ -30,7 +30,6 @@ from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
 STEP_LEAST, STEP_MOST = 60, 86_400
-LATE_MOST = 10
 STEPS_MOST = 2_000
 BULK_MOST = 1_000
 LOG_LINES_MOST = 10_000
@@ -335,30 +334,6 @@ class EngineQueues(Result, frozen=True, kw_only=True):
     at: str
     items: list[EngineQueue]
     next_cursor: str | None
-
-
-class LateQueue(Result, frozen=True, kw_only=True):
-    """A queue that is not paused and whose oldest ready job has waited for more than a minute."""
-
-    name: str
-    oldest_ready: float
-
-
-class EngineOverview(Result, frozen=True, kw_only=True):
-    """The numbers of the whole installation, for pages that show them all the time. Durations are seconds.
-
-    `late`: the first of the `late_queues`, the longest wait first. Waits are those of the first thousand lanes with
-    ready jobs. `workers`: those that are alive; `slots`: how many jobs they can run at once.
-    """
-
-    at: str
-    states: dict[State, int]
-    queues: int
-    oldest_ready: float | None
-    late_queues: int
-    late: list[LateQueue]
-    workers: int
-    slots: int
 
 
 class EngineInstance(Result, frozen=True, kw_only=True):

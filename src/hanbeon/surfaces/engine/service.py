@@ -27,7 +27,7 @@ from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine import keywords, overview, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import change, translated, words
 from hanbeon.surfaces.event_page import EventSource, read_page
@@ -43,19 +43,19 @@ _HOUR = 3_600
 class Engine(EngineDeadLetters):
     """Jobs, queues, workers, statistics, tokens and actions of one installation."""
 
-    async def overview(self) -> schemas.EngineOverview:
+    async def overview(self) -> overview.EngineOverview:
         """Return the numbers of the whole installation: jobs by state, late queues, workers that are alive."""
         found, view = await self._store.overview(self._alive_within_us, LATE_US), self._serializer
         waited = found.oldest_ready_us
-        return schemas.EngineOverview(
+        return overview.EngineOverview(
             at=view.iso(found.at),
             states=found.states,
             queues=found.queues,
             oldest_ready=None if waited is None else waited / MICROS,
             late_queues=len(found.late),
             late=[
-                schemas.LateQueue(name=each.name, oldest_ready=each.waited_us / MICROS)
-                for each in found.late[: schemas.LATE_MOST]
+                overview.LateQueue(name=each.name, oldest_ready=each.waited_us / MICROS)
+                for each in found.late[: overview.LATE_MOST]
             ],
             workers=found.workers,
             slots=found.slots,

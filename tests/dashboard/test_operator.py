@@ -1,0 +1,78 @@
+"""Pages for an operator on call: names that fit, words of their language, and no false alarm."""
+
+from playwright.async_api import Browser, expect
+
+from hanbeon import App
+from tests.dashboard.pages import PATIENT_MS, opened
+from tests.server.client import serving
+
+expect.set_options(timeout=PATIENT_MS)
+_PHONE = {"width": 375, "height": 780}
+
+
+def _app(url: str) -> App:
+    app = App(url, shutdown_grace=0.2)
+
+    @app.task(name="fail", retries=0)
+    async def fail() -> None:
+        raise ValueError("the bank is closed")
+
+    return app
+
+
+async def test_queues_beyond_the_first_page_can_be_paused(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        await app.enqueue_many([app.tasks.get("fail").call().set(queue=f"q{n:03}") for n in range(120)])
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
+        rows = page.locator("tbody tr")
+        await expect(rows).to_have_count(100)
+        await page.get_by_role("button", name="Load more").click()
+        await expect(rows).to_have_count(120)
+        for _ in range(2):
+            await page.get_by_role("button", name="Pause q119").click()
+        await expect(page.get_by_role("button", name="Resume q119")).to_be_visible()
+        assert complaints == []
+
+
+async def test_timeline_is_in_the_language_of_the_reader(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        job = await app.enqueue("fail")
+        async with app.worker():
+            await job.wait(60)
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", locale="ko-KR")
+        moments = page.locator(".timeline li span")
+        await expect(moments).to_have_text(
+            [
+                "‘default’ 큐에 생성됨",
+                "1번째 시도 시작",
+                "1번째 시도 실패 (error): ValueError: the bank is closed",
+                "실패",
+            ]
+        )
+        await page.get_by_role("button", name="English").click()
+        await expect(moments.nth(1)).to_have_text("attempt 1 started")
+        # The worker has stopped in order: that is no alarm.
+        await page.goto(f"{server.url}/#/instances")
+        await expect(page.locator(".badge")).to_have_text("stopped")
+        await expect(page.locator(".badge.bad")).to_have_count(0)
+        assert complaints == []
+
+
+async def test_office_queue_is_short_and_has_its_whole_name(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        office = await app.offices.create(name="Seoul")
+        page, _ = await opened(browser, f"{server.url}/#/queues")
+        name = page.locator(f'[title="office:{office.id}"]')
+        await expect(name).to_have_text(f"office:{office.id[:8]}…{office.id[-4:]}")
+
+
+async def test_numbers_of_home_fit_on_a_phone(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        page, _ = await opened(browser, server.url, viewport=_PHONE)
+        tiles = page.locator(".tiles .tile")
+        await expect(tiles).to_have_count(5)
+        boxes = [await tiles.nth(number).bounding_box() for number in range(2)]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert boxes[0]["y"] == boxes[1]["y"]
+        assert await page.evaluate("document.documentElement.scrollWidth") == _PHONE["width"]
