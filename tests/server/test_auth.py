@@ -180,6 +180,21 @@ async def test_new_token_is_known_at_once(app: App, monkeypatch: pytest.MonkeyPa
         assert (await server.of(f"{second}x").get(PLACE)).status == 401
 
 
+@pytest.mark.parametrize("log_in", [False, True])
+async def test_first_token_is_known_at_once(app: App, monkeypatch: pytest.MonkeyPatch, log_in: bool) -> None:
+    """It has its own scope and not that of `local`, although there was no token a moment before."""
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", 3_600.0)
+    async with serving(app) as server:
+        assert (await server.get("/api/session")).json["user"] == "local"
+        first = (await create_token(app.store, "mallory", Scope.READ)).text
+        if log_in:
+            answer = await server.post("/api/session", {"token": first})
+        else:
+            answer = await server.of(first).get("/api/session")
+        assert (answer.json["user"], answer.json["login"]) == ("mallory", log_in)
+        assert (await server.get("/api/session")).status == 401
+
+
 async def test_cron_secret_is_a_token_of_scope_cron(database_url: str) -> None:
     secret = "a secret of a serverless cron"
     async with App(database_url, cron_secret=secret) as app, serving(app) as server:

@@ -69,9 +69,16 @@ class Authenticator:
         self._noted: dict[int, float] = {}
         self._logins = LoginCache(store, clock)
 
-    async def closed(self) -> bool:
-        """Return true if every request needs a token."""
-        return self._issuer is not None or self._cron_secret is not None or bool(await self._known())
+    async def closed(self, *, token_sent: bool = False) -> bool:
+        """Return true if every request needs a token.
+
+        `token_sent`: somebody sends one, so the first may have been created since the last read.
+        """
+        if self._issuer is not None or self._cron_secret is not None or await self._known():
+            return True
+        if token_sent:
+            await self._reading.get()
+        return bool(self._tokens)
 
     async def admit(self, request: Request, need: Need, *, acts: bool = False) -> Principal:
         """Return the principal of a request; raises `Refused` if it may not send it. `acts`: of a GET, too."""
@@ -97,7 +104,7 @@ class Authenticator:
             raise Refused("not_authenticated", str(unknown)) from None
 
     async def _recognised(self, request: Request) -> Principal:
-        if not await self.closed():
+        if not await self.closed(token_sent=_sends_token(request)):
             _check_local(request)
             return LOCAL
         cookie = session_cookie(request)

@@ -65,7 +65,7 @@ class Sessions:
         return Session(user=who.user, scope=who.scope, login=session_cookie(http) is not None)
 
     async def log_in(self, token: str, http: Request) -> Session | Response:
-        if not await self._authenticator.closed():
+        if not await self._authenticator.closed(token_sent=True):
             await self._authenticator.admit(http, Need.READ)
             return Session(user=LOCAL.user, scope=LOCAL.scope, login=False)
         made = await self._authenticator.log_in(http, token)
