@@ -82,11 +82,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
             raise InvalidInput("must not be combined with delay; give one of them", field="run_at")
         timeout = options.timeout if self.timeout is None else self.timeout
         role = options.role if self.role is None else self.role
-        if role and options.roles and role not in options.roles:
-            raise InvalidInput(
-                f"must be one of {', '.join(options.roles)} for task {quoted(self.task.name)}, got {quoted(role)}",
-                field="role",
-            )
+        self.task.check_role(role)
         queue = options.queue if self.queue is None else self.queue
         if queue != within:
             check_not_reserved(queue)

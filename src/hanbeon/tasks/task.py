@@ -15,6 +15,7 @@ from hanbeon.clock import seconds_of
 from hanbeon.domain.job import DEFAULT_QUEUE, NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
+from hanbeon.quotation import quoted
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes, texts
 from hanbeon.tasks.request import JobRequest
@@ -147,6 +148,17 @@ class Task(Generic[P, R_co]):
         self._check()
         if self.spec is None:
             self.signature = self._own_signature()
+
+    def serves(self, role: str) -> bool:
+        """Return true if it takes jobs of this role."""
+        return not role or not self.options.roles or role in self.options.roles
+
+    def check_role(self, role: str) -> None:
+        if not self.serves(role):
+            served = ", ".join(self.options.roles)
+            raise InvalidInput(
+                f"must be one of {served} for task {quoted(self.name)}, got {quoted(role)}", field="role"
+            )
 
     def _own_signature(self) -> TaskSignature:
         name = self.name

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hanbeon.domain.schedules.fire_times import Timing
-from hanbeon.domain.schedules.misfire import COUNTED, ON_TIME, RECORDED, Misfire, MisfireOutcome, Plan, plan
+from hanbeon.domain.schedules.misfire import (
+    BRIEF_US,
+    COUNTED,
+    ON_TIME,
+    RECORDED,
+    Misfire,
+    MisfireOutcome,
+    Plan,
+    grace_of,
+    plan,
+)
 from tests.domain.schedules.instants import DAY, HOUR, MINUTE, SECOND, at
 
 SEOUL = "Asia/Seoul"
@@ -57,6 +67,25 @@ def test_fires_within_grace_are_on_time(
     misfire: Misfire, expected: list[tuple[int, MisfireOutcome]], late: int
 ) -> None:
     assert minutes(every_ten_minutes(misfire, now=NINE + 30 * MINUTE + late)) == expected
+
+
+@pytest.mark.parametrize(
+    ("cron", "after", "expected"),
+    [
+        ("* * * * * *", BRIEF_US, GRACE),
+        ("* * * * * *", BRIEF_US + 2 * SECOND, 0),
+        ("* * * * * *", BRIEF_US + 2 * SECOND + 7, 7),
+        ("* * * * * *", DAY + 7, 7),
+        ("*/10 * * * * *", 19 * SECOND, GRACE),
+        ("*/10 * * * * *", 23 * SECOND, 3 * SECOND),
+        ("* * * * *", MINUTE + 25 * SECOND, GRACE),
+        ("* * * * *", 2 * MINUTE + 40 * SECOND, GRACE),
+        ("* * * * *", 2 * MINUTE + 20 * SECOND, 20 * SECOND),
+        ("0 0 1 1 *", HOUR, GRACE),
+    ],
+)
+def test_only_the_newest_is_on_time_after_an_outage(cron: str, after: int, expected: int) -> None:
+    assert grace_of(Timing(cron=cron, timezone=SEOUL), NINE, NINE + after, GRACE) == expected
 
 
 @pytest.mark.parametrize(("misfire", "outcome"), [(Misfire.COALESCE, DUE), (Misfire.SKIP, MISSED), (Misfire.ALL, DUE)])

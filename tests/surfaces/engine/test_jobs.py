@@ -167,6 +167,18 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
     assert (await app.job(job.id).record()).state == "ready"
 
 
+async def test_task_is_not_enqueued_for_a_role_it_does_not_serve(app: App, engine: Client) -> None:
+    @app.task(roles=["FE", "BE"])
+    async def build() -> None: ...
+
+    refused = await engine.post("/api/engine/jobs", {"task": "build", "role": "QA"})
+    assert (refused.status, refused.code, refused.json["field"]) == (422, "invalid", "role")
+    made = await engine.post("/api/engine/jobs", {"task": "build", "role": "FE"})
+    assert (made.status, made.json["role"]) == (201, "FE")
+    copied = await engine.post("/api/engine/jobs", {"copy_of": made.json["id"], "role": "QA"})
+    assert (copied.status, copied.json["field"]) == (422, "role")
+
+
 async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
     made = await engine.post("/api/engine/jobs", {"task": "send", "args": {"to": "a"}}, Idempotency_Key="k")
     assert (made.status, made.json["queue"], made.json["role"], made.json["priority"]) == (201, "mail", "BE", 3)

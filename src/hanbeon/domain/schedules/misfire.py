@@ -18,6 +18,8 @@ RECORDED = 100
 """The maximum number of fires without an execution that one plan lists for the history; older ones are summed up."""
 COUNTED = 1_000
 """The limit up to which those are counted."""
+BRIEF_US = 5 * MICROS
+"""Fires may be this late for a busy machine or database, rather than for the lack of one."""
 ON_TIME = 1_000
 """The maximum number of on-time fires in one plan; the others are still due, and follow in the next plan."""
 
@@ -76,6 +78,19 @@ class Plan(msgspec.Struct, frozen=True):
     last: int
     next_fire_at: int | None
     dropped: Dropped | None = None
+
+
+def grace_of(timing: Timing, last: int, now: int, grace_us: int) -> int:
+    """Return how old a fire may be to be on time, of those after `last` and up to `now`.
+
+    Fires that came due one after the other while nobody looked were missed, even if all of them are within the grace
+    time: then only the newest can be on time. A few seconds are no outage, and each of their fires is on time.
+    """
+    first = next((fire.at for fire in timing.fires(last)), now)
+    if now - first <= BRIEF_US + timing.jitter_us:
+        return grace_us
+    (newest,) = _newest(timing, last, now, 1)
+    return grace_us if newest == first else min(grace_us, now - newest)
 
 
 def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grace_us: int) -> Plan:

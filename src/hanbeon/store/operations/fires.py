@@ -13,7 +13,7 @@ from hanbeon.domain.schedules.decide import Decision, Fired, decide, take_turn
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
-from hanbeon.domain.schedules.misfire import Overlap, Plan, plan
+from hanbeon.domain.schedules.misfire import Overlap, Plan, grace_of, plan
 from hanbeon.store.operations.executions import ExecutionRequest, make
 from hanbeon.store.operations.history import FireLine, write_fires
 from hanbeon.store.operations.lanes import LaneCache
@@ -91,12 +91,12 @@ async def fire_due(tx: Tx, lanes: LaneCache, new_id: NewId, grace_us: int, limit
     # One instant for all, not later than their locks. Schedules that are due together were mostly decided together
     # before: those with equal times share one plan, and those with equal definitions share one decision.
     now = min((row["now"] for row in rows), default=0)
-    plans = cache(plan)
+    plans, graces = cache(plan), cache(grace_of)
 
     @cache
     def shared(text: str, considered_to: int, waiting: str | None, busy: bool, jittered: str) -> tuple[Plan, Decision]:
         definition = _definition(text)
-        grace = grace_us + definition.timing.jitter_us
+        grace = graces(definition.timing, considered_to, now, grace_us + definition.timing.jitter_us)
         found = plans(definition.timing, considered_to, now, definition.misfire, definition.misfire_limit, grace)
         planned = _without_put_off(jittered, definition, considered_to, now, found)
         return planned, decide(planned, definition, busy=busy, waiting=_waiting(waiting), late_before=now - grace)

@@ -139,6 +139,8 @@ class EngineJobs(Service):
             changes["policy"] = msgspec.structs.replace(base.policy, max_retries=request.max_retries)
         job = msgspec.structs.replace(base, **changes)
         check_not_reserved(job.queue)
+        if (task := self._app.tasks.by_name.get(job.task)) is not None:
+            task.check_role(job.role)
         job.validate(self._app.settings.max_payload_bytes)
         await self._store.enqueue([job])
         return await self._shown(job_id)

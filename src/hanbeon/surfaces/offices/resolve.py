@@ -44,7 +44,7 @@ class Handlers:
     def serves(self, name: str, role: str) -> bool:
         """Return true if a task takes jobs of this role, as far as this App knows."""
         task = self.get(name)
-        return task is None or not role or not task.options.roles or role in task.options.roles
+        return task is None or task.serves(role)
 
     def check_role(self, name: str, role: str, field: str | None = None) -> None:
         if not self.serves(name, role):
