@@ -135,6 +135,7 @@ class SqliteTx:
 
     tracing: TraceScope | None = None
     has_round_trips = False
+    copy = None
 
     def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
