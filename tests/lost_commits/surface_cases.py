@@ -18,6 +18,7 @@ from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import logins, tokens
+from hanbeon.store.copy_format import WORTH_IT
 from hanbeon.store.operations import chain_walk, idempotency, listeners
 from hanbeon.store.operations import chains as chain_rows
 from hanbeon.store.operations.chains import NewChain, NewChainJob
@@ -119,6 +120,20 @@ async def fires(scene: Scene) -> None:
         await scene.surely(worker.fire.run_once)
     assert [each.outcome for each in (await service.fires(made.id)).items] == ["created"]
     await service.delete(made.id)
+
+
+async def many_fires(scene: Scene) -> None:
+    """As many as are copied, where the database has COPY."""
+    service = scene.app.schedules
+    made = [await service.create("quick", cron="*/5 * * * *", overlap="allow") for _ in range(WORTH_IT)]
+    await scene.clock.advance(305)
+    worker = scene.app.worker()
+    with scene.losing():
+        await scene.surely(worker.fire.run_once)
+        await scene.surely(worker.fire.run_once)
+    for each in made:
+        assert [fire.outcome for fire in (await service.fires(each.id)).items] == ["created"]
+        await service.delete(each.id)
 
 
 async def waiting_fires(scene: Scene) -> None:
@@ -286,6 +301,7 @@ def _chain_job(uid: str) -> NewChainJob:
 
 
 CASES = [
-    *(offices, office_deletion, left_queues, schedules, fires, waiting_fires, manual_runs, registered_tasks),
+    *(offices, office_deletion, left_queues, schedules, fires, many_fires, waiting_fires, manual_runs),
+    registered_tasks,
     *(api_tokens, browser_logins, keyed_requests, chains, traced_chain),
 ]

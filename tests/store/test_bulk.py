@@ -124,7 +124,7 @@ async def test_more_than_goes_into_a_statement_or_a_batch_of_events(
     postgres_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "_JOBS_AT_ONCE", 70)
-    monkeypatch.setattr(bulk, "_LINES_AT_ONCE", 30)
+    monkeypatch.setattr(bulk, "LINES_AT_ONCE", 30)
     monkeypatch.setattr("hanbeon.store.operations.events._BATCH_SIZE", 40)
     batch = await with_lanes(postgres_world, batch_of(new_job(), new_job(priority=1)))
     before = await postgres_world.rows()

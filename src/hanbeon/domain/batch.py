@@ -45,6 +45,12 @@ class Batch(Sequence[NewJob]):
         self.metas.append(meta)
         self.numbers.append(number)
 
+    def digests(self) -> list[str]:
+        """Return the digest of each job."""
+        kinds = [kind.digests() for kind in self.kinds]
+        each = zip(self.numbers, self.args, self.metas, strict=True)
+        return [kinds[number](args, meta) for number, args, meta in each]
+
     def __len__(self) -> int:
         return len(self.ids)
 

@@ -83,23 +83,27 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     def digest(self) -> str:
         """Return a digest that tells bodies apart when an id or an idempotency key is reused. It excludes the id."""
-        return self.digests()(self.args, self.meta)
+        hashing = self._shared_digest()
+        hashing.update(_own_bytes(self.args, self.meta))
+        return hashing.hexdigest()
 
     def digests(self) -> Callable[[str, str | None], str]:
         """Return a function from arguments and meta to the digest, for jobs that differ from this one only in those.
 
         The shared fields are hashed once.
         """
-        shared = msgspec.structs.replace(self, id="", args="", meta=None, on_conflict=OnConflict.REFUSE)
-        start = hashlib.blake2b(msgspec.json.encode(shared), digest_size=12).copy
+        start = self._shared_digest().copy
 
         def digest(args: str, meta: str | None) -> str:
             hashing = start()
-            # As JSON, which ends itself: the arguments may begin like anything.
-            hashing.update(msgspec.json.encode(meta) + args.encode())
+            hashing.update(_own_bytes(args, meta))
             return hashing.hexdigest()
 
         return digest
+
+    def _shared_digest(self) -> hashlib.blake2b:
+        shared = msgspec.structs.replace(self, id="", args="", meta=None, on_conflict=OnConflict.REFUSE)
+        return hashlib.blake2b(msgspec.json.encode(shared), digest_size=12)
 
     def validate(self, max_payload_bytes: int) -> None:
         """Raise for the first invalid field, before anything is written."""
@@ -321,6 +325,11 @@ def check_size(field: str, text: str, limit: int) -> None:
             "or raise HANBEON_MAX_PAYLOAD_BYTES",
             field=field,
         )
+
+
+def _own_bytes(args: str, meta: str | None) -> bytes:
+    """Return what is hashed of a job itself. Meta as JSON, which ends itself: the arguments may begin like anything."""
+    return msgspec.json.encode(meta) + args.encode()
 
 
 @lru_cache(maxsize=1024)

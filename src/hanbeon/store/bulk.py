@@ -13,26 +13,20 @@ from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import Event, moved
 from hanbeon.domain.job import LaneName, NewJob, rank_of
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.store.copy_format import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.traces import write_traces
-from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.records import policy_text
-from hanbeon.store.tx import Tx, in_parts, ready_hint
+from hanbeon.store.tx import Copy, Tx, in_parts, ready_hint
 
-# For fewer jobs, the general path has fewer round trips.
-_WORTH_IT = 50
-# Small enough that the server gets its first lines soon, large enough that a part is worth its overhead.
-_LINES_AT_ONCE = 250
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
 _OWN = ("id", "args", "digest", "meta")
 # The columns that jobs of one kind share; those in which a line differs from others of its kind are around them.
 _SHARED = ("state", "rank", "run_at", "created_at", *(each.name for each in NEW if each.name not in _OWN))
-_ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-_NULL = r"\N"
 
 
 Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
@@ -41,21 +35,16 @@ Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
 def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
     """Return the operation that creates these jobs by the fast path; None if they need the general one.
 
-    It must be passed a cache that knows their lanes. If it is rolled back and run again, it takes the general path.
+    It must be passed a cache that knows their lanes. In a transaction without COPY it takes the general path.
     """
-    if not isinstance(jobs, Batch) or len(jobs) < _WORTH_IT or not all(_is_plain(kind) for kind in jobs.kinds):
+    if not isinstance(jobs, Batch) or len(jobs) < WORTH_IT or not all(_is_plain(kind) for kind in jobs.kinds):
         return None
     if len(set(jobs.ids)) < len(jobs):
         return None
-    batch, tried = jobs, False
+    batch = jobs
 
     async def make(tx: Tx, lanes: LaneCache) -> list[Enqueued]:
-        nonlocal tried
-        if tried:
-            return await enqueue(tx, lanes, batch)
-        tried = True
-        assert isinstance(tx, PostgresTx)
-        return await _make(tx, lanes, batch)
+        return await (enqueue(tx, lanes, batch) if tx.copy is None else _make(tx, tx.copy, lanes, batch))
 
     return make
 
@@ -77,7 +66,7 @@ class _Kind(NamedTuple):
     digest: Callable[[str, str | None], str]
 
 
-async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
+async def _make(tx: Tx, copy: Copy, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
     values = [_shared(kind, lanes, now) for kind in batch.kinds]
@@ -87,8 +76,8 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
     ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, batch.metas, strict=True))
     for part in in_parts(ordered, _JOBS_AT_ONCE):
-        await tx.copy("job_id", ("id", "seq"), _ids(part))
-        await tx.copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, kinds))
+        await copy("job_id", ("id", "seq"), _ids(part))
+        await copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, kinds))
     events = [_event(kind, now) for kind in batch.kinds]
     await write_alike(tx, events, batch.numbers, batch.ids)
     tx.wake(ready_hint(kind.task for kind in batch.kinds), "event")
@@ -106,17 +95,13 @@ async def _ids(jobs: Sequence[_Line]) -> AsyncIterator[bytes]:
 
 
 async def _lines(jobs: Sequence[_Line], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:
-    for part in in_parts(jobs, _LINES_AT_ONCE):
+    for part in in_parts(jobs, LINES_AT_ONCE):
         lines = []
         for job_id, seq, number, args, meta in part:
             between, digest = kinds[number]
-            own = _NULL if meta is None else _escaped(meta)
-            lines.append(f"{seq}\t{job_id}{between}{_escaped(args)}\t{digest(args, meta)}\t{own}\n")
+            own = NULL if meta is None else escaped(meta)
+            lines.append(f"{seq}\t{job_id}{between}{escaped(args)}\t{digest(args, meta)}\t{own}\n")
         yield "".join(lines).encode()
-
-
-def _escaped(text: str) -> str:
-    return text if "\\" not in text and text.isprintable() else text.translate(_ESCAPED)
 
 
 def _shared(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
@@ -127,8 +112,7 @@ def _shared(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
 
 
 def _kind(job: NewJob, values: Sequence[Any]) -> _Kind:
-    texts = [_NULL if value is None else str(value).translate(_ESCAPED) for value in values]
-    return _Kind("\t".join(["", *texts, ""]), job.digests())
+    return _Kind(f"\t{text_of(values)}\t", job.digests())
 
 
 def _event(job: NewJob, now: int) -> Event:

@@ -1,7 +1,7 @@
 """The differences between the two SQL dialects, as words that statements may use.
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation after FROM or JOIN
-@in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
+@in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`, or of a row, as text
 @lock @lock_skip @lock_skip_job @lock_skip_run @lock_to_delete @lock_schedule
                                            row locks; SQLite's single writer needs none
 @share @keep                               row locks for readers: against changes; against deletion
@@ -66,7 +66,7 @@ from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, S
 from hanbeon.store.job_columns import CLAIMED_COLUMNS, HEAD_COLUMNS, NEW
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
-_IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
+_IN = re.compile(r"@in\(([\w.$]+) (@?\w+)\)")
 _HIDDEN = re.compile(r"@hidden\(([\w.]+)\)")
 _HELD_UNTIL = re.compile(r"@held_until\(([\w.]+)\)")
 _FEW = re.compile(r"@few\(([\w.]+)\)")

@@ -19,7 +19,7 @@ from hanbeon.store.dialect import Postgres
 from hanbeon.store.kept_connection import KeptConnection, is_gone
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx import AfterCommit, Copy, Tx
 from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
@@ -82,16 +82,20 @@ class PostgresTx(TxBase):
 
     has_round_trips = True
 
-    def __init__(self, connection: Any, seconds: float = math.inf) -> None:
+    def __init__(self, connection: Any, seconds: float = math.inf, *, copies: bool = False) -> None:
+        """`copies`: it may use COPY, since it is begun again after a conflict, and was not yet."""
         super().__init__(seconds)
-        self._connection = connection
+        self._connection, self._copies = connection, copies
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres, precondition), *args)
         return rows
 
-    async def copy(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None:
-        """Write rows by COPY, in its text format. The server processes lines while the next ones are encoded."""
+    @property
+    def copy(self) -> Copy | None:
+        return self._copy if self._copies else None
+
+    async def _copy(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None:
         await self._connection.copy_to_table(
             table, schema_name="hanbeon", columns=columns, source=lines, encoding="utf-8"
         )
@@ -203,7 +207,7 @@ class PostgresDatabase:
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
-                    return await _transact(connection, operation, seconds, self._check)
+                    return await _transact(connection, operation, seconds, self._check, copies=attempt == 0)
             except (DatabaseUnavailable, asyncpg.UniqueViolationError) as error:
                 # Of what the border translates, only these are certain to be rolled back and worth another try.
                 is_lost_race = isinstance(error, asyncpg.UniqueViolationError)
@@ -371,10 +375,10 @@ class PostgresUserTransaction:
 
 
 async def _transact(
-    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str
+    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str, *, copies: bool
 ) -> tuple[T, AfterCommit]:
     await connection.execute(f"{_begin(connection.get_server_version().major, seconds)}{check}")
-    return await _commit(connection, operation, seconds)
+    return await _commit(connection, operation, seconds, copies=copies)
 
 
 def _begin(server_version: int, seconds: float) -> str:
@@ -393,9 +397,9 @@ def _begin(server_version: int, seconds: float) -> str:
 
 
 async def _commit(
-    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
+    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf, *, copies: bool = False
 ) -> tuple[T, AfterCommit]:
-    tx = PostgresTx(connection, seconds)
+    tx = PostgresTx(connection, seconds, copies=copies)
     answer = await operation(tx)
     await tx.write_events()
     await connection.execute("COMMIT")

@@ -133,6 +133,7 @@ class SqliteTx(TxBase):
     """A transaction whose statements never suspend; see `Tx`."""
 
     has_round_trips = False
+    copy = None
 
     def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
         super().__init__(seconds)

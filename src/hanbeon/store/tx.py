@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -73,6 +73,12 @@ def check_announced(jobs: int, seconds: float) -> None:
         raise TakesLonger(needed)
 
 
+class Copy(Protocol):
+    """Writes lines of COPY's text format to a table. The server processes them while the next ones are encoded."""
+
+    async def __call__(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None: ...
+
+
 class Tx(Protocol):
     """One open transaction.
 
@@ -84,6 +90,14 @@ class Tx(Protocol):
     """None while tracing is off."""
     has_round_trips: bool
     """True where each statement is a request to a server: then one that does much is better than several."""
+
+    @property
+    def copy(self) -> Copy | None:
+        """Writes rows by COPY; None where there is none. A row that conflicts rolls the transaction back.
+
+        None also in a transaction that is run again because it was rolled back: `ON CONFLICT` can tell what is there.
+        """
+        ...
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         """Run a named statement and return its rows, readable by position and by column name."""

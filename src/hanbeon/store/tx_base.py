@@ -9,7 +9,7 @@ from typing import Any
 
 from hanbeon.domain.events import Event
 from hanbeon.store.operations.events import write_events
-from hanbeon.store.tx import AfterCommit, TraceScope, check_announced
+from hanbeon.store.tx import AfterCommit, Copy, TraceScope, check_announced
 
 
 class TxBase(ABC):
@@ -24,6 +24,10 @@ class TxBase(ABC):
         self._events: list[Event] = []
         self._moves = 0
         self.after = AfterCommit()
+
+    @property
+    @abstractmethod
+    def copy(self) -> Copy | None: ...
 
     @abstractmethod
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]: ...

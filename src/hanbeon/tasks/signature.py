@@ -54,6 +54,8 @@ class TaskSignature:
                     "name each parameter, so that its jobs can be checked"
                 )
         self._signature = inspect.Signature(parameters)
+        # Once, not for each job: to quote takes longer than to encode the arguments.
+        self._argument = f"an argument of task {quoted(name)}"
         self._names = tuple(self._signature.parameters)
         self._all_names = frozenset(self._names)
         self._by_name_only = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
@@ -67,7 +69,7 @@ class TaskSignature:
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """Encode the arguments as JSON, checked against names and types."""
-        text = to_json_text(self._bind(args, kwargs), f"an argument of task {quoted(self._name)}", "args")
+        text = to_json_text(self._bind(args, kwargs), self._argument, "args")
         self._decode(text)
         return text
 

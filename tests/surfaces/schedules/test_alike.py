@@ -3,19 +3,30 @@
 import datetime as dt
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.service.verify import render
+from hanbeon.store.copy_format import WORTH_IT
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations.fires import Firing, fire_due
+from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.rows import Row
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.verify import verify
+from tests.chaos.moments import rows_of
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 JITTER_US = 600_000_000
 TASKS = ("report", "hold", "fail")
+OWN_COLUMNS = {
+    "job": ("seq", "id", "idempotency_key", "unique_key", "digest"),
+    "execution": ("job", "schedule_id"),
+    "fire": ("schedule_id", "execution_id"),
+}
+"""In which the rows of equal fires differ."""
 
 
 async def test_each_has_its_own_jitter(timetable: Timetable) -> None:
@@ -59,12 +70,56 @@ async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: T
     assert report.sound, render(report)
 
 
+async def test_many_fires_meet_a_retried_execution(timetable: Timetable) -> None:
+    """Many are copied where the database has COPY, which cannot skip the one whose key was just taken."""
+    many = [await timetable.make("0 * * * *", task_id="report", overlap="allow") for _ in range(WORTH_IT)]
+    held = await timetable.make("0 * * * *", task_id="hold")
+    old = await timetable.schedules.run("hold")
+    await timetable.schedules.cancel(old.execution_id)
+    await timetable.kit.advance(3_600)
+    store = timetable.kit.app.store
+    copied = []
+
+    async def step(tx: Tx) -> Firing:
+        copied.append(tx.copy is not None)
+        meddled = _Meddled(tx, "unfinished_executions", lambda: cancel.requeue(tx, store.lanes, old.execution_id))
+        return await fire_due(meddled, store.lanes, lambda: str(uuid.uuid4()), 60_000_000, 1_000)
+
+    fired = await store.write(step)
+    assert copied == ([True, False] if isinstance(store.database, PostgresDatabase) else [False])
+    assert fired.outcomes == {"created": len(many), "skipped": 1}
+    (skipped,) = (await timetable.schedules.fires(held.id)).items
+    assert (skipped.outcome.value, skipped.reason, skipped.execution_id) == ("skipped", "overlap", None)
+    report = await verify(store)
+    assert report.sound, render(report)
+
+
+async def test_copied_rows_are_like_inserted_ones(timetable: Timetable) -> None:
+    """Of one step with many fires and one with few, at the same instant."""
+    for _ in range(WORTH_IT + 3):
+        await timetable.make("0 * * * *", task_id="report", overlap="allow")
+    await timetable.kit.advance(3_600)
+    store = timetable.kit.app.store
+    step = partial(fire_due, lanes=store.lanes, new_id=lambda: str(uuid.uuid4()), grace_us=60_000_000, limit=WORTH_IT)
+    assert [(await store.write(step)).outcomes for _ in range(2)] == [{"created": WORTH_IT}, {"created": 3}]
+    for table, own in OWN_COLUMNS.items():
+        rows = await rows_of(store, f"SELECT * FROM hanbeon.{table}")
+        alike = {tuple(row[name] for name in _names(row) if name not in own) for row in rows}
+        assert (len(rows), len(alike)) == (WORTH_IT + 3, 1)
+    report = await verify(store)
+    assert report.sound, render(report)
+
+
+def _names(row: Any) -> list[str]:
+    return list(row.names if isinstance(row, Row) else row.keys())
+
+
 class _Meddled:
     """A transaction in which something else happens right after a statement."""
 
     def __init__(self, tx: Tx, name: str, act: Any) -> None:
         self._tx, self._name, self._act = tx, name, act
-        self.tracing, self.has_round_trips = tx.tracing, tx.has_round_trips
+        self.tracing, self.has_round_trips, self.copy = tx.tracing, tx.has_round_trips, tx.copy
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows = await self._tx.fetch(name, *args)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.events import moved
+from hanbeon.domain.batch import Batch
+from hanbeon.domain.events import event_factory, moved
 from hanbeon.domain.graph import find_cycle
 from hanbeon.domain.job import NewJob, OnConflict, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
@@ -37,6 +38,8 @@ _ROUNDS = 5
 _EDGES_A_JOB = 4
 """Dependencies that take as long to write as a job."""
 _JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
+# By a dictionary: the call of an enumeration is Python code.
+_STATES = {state.value: state for state in State}
 
 
 class Enqueued(msgspec.Struct, frozen=True, gc=False):
@@ -82,6 +85,8 @@ _Row: Callable[..., msgspec.Struct] = msgspec.defstruct(
 
 def check_batch(jobs: Sequence[NewJob]) -> None:
     """Check what needs no database: duplicate ids and keys, and cycles."""
+    if len(jobs) == 1:
+        return  # It was validated by itself, and must not depend on itself.
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
@@ -104,7 +109,7 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
         if one is not None:
             return [one]
     outside = await _dependencies_outside(tx, lanes, jobs, lasting)
-    digests = {job.id: job.digest() for job in jobs}
+    digests = dict(zip([job.id for job in jobs], _digests(jobs), strict=True))
     rows = {job.id: _row(order, job, lanes, outside, digests[job.id], lasting) for order, job in enumerate(jobs)}
     made: dict[str, Any] = {}
     answers: dict[str, Enqueued] = {}
@@ -126,20 +131,23 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
 
     existing = await _existing_dependencies(tx, jobs, made, answers, lasting)
     free = await _insert_edges(tx, jobs, made, outside | existing, existing, lasting)
+    build = event_factory(Reason.ENQUEUED, State.READY)
     for job in jobs:
         if job.id in made:
             row = made[job.id]
-            state = State(row["state"])
-            answers[job.id] = Enqueued(job.id, state, True, row["seq"], row["created_at"])
-            reason = Reason.ENQUEUED if state is State.READY else Reason.SCHEDULED
+            at, state = row["created_at"], _STATES[row["state"]]
+            answers[job.id] = Enqueued(job.id, state, True, row["seq"], at)
+            if state is State.READY and not job.depends_on:
+                tx.emit(build(at, job.queue, job.id, job.task))
+                continue
             details: dict[str, Any] = {"run_at": row["run_at"]} if state is State.PENDING else {}
             if job.depends_on:
                 details["depends_on"] = list(job.depends_on)
-            at = row["created_at"]
+            reason = Reason.ENQUEUED if state is State.READY else Reason.SCHEDULED
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
     if tx.tracing is not None:
         await write_traces(tx, list(answers.values()))
-    ready = [job.task for job in jobs if job.id in made and made[job.id]["state"] == State.READY]
+    ready = [job.task for job in jobs if job.id in made and answers[job.id].state is State.READY]
     if ready:
         tx.wake(ready_hint(ready))
     if len(ready) < len(made):
@@ -161,6 +169,10 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
         failed = await fail_dependents(tx, lanes, hopeless)
         answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in made}
     return [answers[job.id] for job in jobs]
+
+
+def _digests(jobs: Sequence[NewJob]) -> list[str]:
+    return jobs.digests() if isinstance(jobs, Batch) else [job.digest() for job in jobs]
 
 
 def weight(jobs: Sequence[NewJob]) -> int:

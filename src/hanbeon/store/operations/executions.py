@@ -11,7 +11,9 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
+from hanbeon.store.copy_format import WORTH_IT, copy_rows
 from hanbeon.store.operations.cancel import seq_of
+from hanbeon.store.operations.copied_jobs import copy_jobs
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.pages import Slice, fitting, keyed
@@ -109,12 +111,20 @@ async def run_now(tx: Tx, lanes: LaneCache, task: str, args: str, execution_id: 
 
 
 async def make(tx: Tx, lanes: LaneCache, wanted: Sequence[ExecutionRequest]) -> set[str]:
-    """Create executions of tasks that are locked; return the ids of those created."""
+    """Create executions of tasks that are locked; return the ids of those created.
+
+    Many are copied: whoever asks for many has seen under the locks that their keys are free.
+    """
     jobs = [each.job() for each in wanted]
     check_batch(jobs)
-    answers = await enqueue(tx, await lanes.ensure(tx, (job.lane for job in jobs)), jobs)
+    lanes = await lanes.ensure(tx, (job.lane for job in jobs))
+    copy = tx.copy if len(jobs) >= WORTH_IT else None
+    copied = None if copy is None else await copy_jobs(tx, copy, lanes, jobs)
+    answers = copied or await enqueue(tx, lanes, jobs)
     rows = [_row(each, answer) for each, answer in zip(wanted, answers, strict=True) if answer.created]
-    if rows:
+    if rows and copy is not None:
+        await copy_rows(copy, "execution", _Row.__struct_fields__, map(msgspec.structs.astuple, rows))
+    elif rows:
         await tx.fetch("insert_executions", to_json(rows))
     return {answer.id for answer in answers if answer.created}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -69,15 +69,14 @@ class _Due(msgspec.Struct, frozen=True, gc=False):
     created: list[int]
 
 
-class _Moved(msgspec.Struct, omit_defaults=True, gc=False):
-    """The new position of a schedule. Omitted fields are NULL."""
+class _Position(NamedTuple):
+    """The new position of a schedule; many that are due together share it."""
 
-    id: str
-    last_fire_at: int | None = None
-    waiting: str | None = None
-    considered_to: int | None = None
-    next_fire_at: int | None = None
-    due_at: int | None = None
+    last_fire_at: int | None
+    waiting: str | None
+    considered_to: int
+    next_fire_at: int | None
+    due_at: int | None
 
 
 async def next_moment(tx: Tx) -> Moment:
@@ -178,22 +177,19 @@ async def _fire(
 
 async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
     """Advance the schedules past all that has been decided."""
-    ahead: list[_Moved] = []
-    turns: list[_Moved] = []
+    ahead: defaultdict[_Position, list[str]] = defaultdict(list)
+    turns: list[dict[str, Any]] = []
     for each in due:
-        last = max(each.created, default=0)
+        last = max(max(each.created, default=0), each.last_fire_at or 0) or None
         waiting = to_json(each.decision.waiting) if each.decision.waiting else None
-        moved = _Moved(each.id, max(last, each.last_fire_at or 0) or None, waiting)
         if each.plan is None:
-            turns.append(moved)
+            turns.append({"id": each.id, "last_fire_at": last, "waiting": waiting})
             continue
-        after = moved.next_fire_at = each.plan.next_fire_at
-        if after is not None:
-            moved.due_at = after + jitter_of(each.id, after, each.definition.timing.jitter_us)
-        moved.considered_to = each.plan.last
-        ahead.append(moved)
+        after = each.plan.next_fire_at
+        due_at = None if after is None else after + jitter_of(each.id, after, each.definition.timing.jitter_us)
+        ahead[_Position(last, waiting, each.plan.last, after, due_at)].append(each.id)
     if ahead:
-        await tx.fetch("advance_schedules", to_json(ahead))
+        await tx.fetch("advance_schedules", to_json([{"ids": ids, **at._asdict()} for at, ids in ahead.items()]))
     if turns:
         await tx.fetch("set_waiting", to_json(turns))
 

@@ -8,6 +8,7 @@ import msgspec
 
 from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.totals import Total
+from hanbeon.store.copy_format import WORTH_IT, copy_rows
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -27,7 +28,12 @@ async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
     """Write the lines. A second line for the same fire violates its key, and rolls the transaction back."""
     if not lines:
         return
-    await tx.fetch("insert_fires", to_json(lines))
+    if tx.copy is not None and len(lines) >= WORTH_IT:
+        now = (await tx.fetch("now"))[0]["now"]
+        rows = ((*msgspec.structs.astuple(line), now) for line in lines)
+        await copy_rows(tx.copy, "fire", (*FireLine.__struct_fields__, "recorded_at"), rows)
+    else:
+        await tx.fetch("insert_fires", to_json(lines))
     counted: Counter[tuple[FireOutcome, FireReason | None]] = Counter()
     for line in lines:
         counted[line.outcome, line.reason] += 1 + line.more
