@@ -85,8 +85,8 @@ _Row: Callable[..., msgspec.Struct] = msgspec.defstruct(
 
 def check_batch(jobs: Sequence[NewJob]) -> None:
     """Check what needs no database: duplicate ids and keys, and cycles."""
-    if len(jobs) == 1:
-        return  # It was validated by itself, and must not depend on itself.
+    if len(jobs) == 1 and not jobs[0].depends_on:
+        return
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
