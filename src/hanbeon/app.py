@@ -18,6 +18,7 @@ from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, NewJob, ch
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
+from hanbeon.domain.reserved_queues import check_limits_free
 from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
@@ -341,6 +342,7 @@ class App(TaskDefinitions):
         check_name("queue", name, required=True)
         given = {"max_concurrent": max_concurrent, "max_per_key": max_per_key, "roles": roles, "keys": keys}
         changes = {field: limit for field, limit in given.items() if limit is not None}
+        check_limits_free(name, changes)
         return await self.store.change_queue(name, check_limits(changes))
 
     async def pause(self, queue: str) -> QueueRecord:

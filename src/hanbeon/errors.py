@@ -280,6 +280,16 @@ class MovedElsewhere(Conflict):
         super().__init__(f"job {job_id} is a part of {surface}, which moves it itself; use {path}")
 
 
+class LimitsSetElsewhere(Conflict):
+    """The limits of the queue follow from the settings of its owner."""
+
+    code = "limits_set_elsewhere"
+
+    def __init__(self, queue: str, owner: str, path: str) -> None:
+        self.queue, self.path = queue, path
+        super().__init__(f"the limits of queue {quoted(queue)} are those of {owner}; change them with PATCH {path}")
+
+
 class IdAlreadyUsed(Conflict):
     """The id or idempotency key was already used for another job."""
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hanbeon.domain.reserved_queues import ReservedPrefix, reserve
 
 _QUEUE = reserve(
-    ReservedPrefix("office", "an office", "create jobs through the office, or use another queue", indexed=True)
+    ReservedPrefix(
+        "office",
+        "an office",
+        "create jobs through the office, or use another queue",
+        indexed=True,
+        limits=("max_concurrent", "roles"),
+        settings_path="/api/offices/{id}/scheduler/config",
+    )
 )
 
 

@@ -7,10 +7,12 @@ their index.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from hanbeon.domain.job import is_id
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import InvalidInput, LimitsSetElsewhere
 
 _SEPARATOR = ":"
 
@@ -19,13 +21,16 @@ class ReservedPrefix(msgspec.Struct, frozen=True):
     """The queues named `<prefix>:<id>`, of which each belongs to the `owner` with that id.
 
     `remedy` completes the error of a caller who enqueues there. `indexed`: the events of each such queue are indexed,
-    because they are followed one queue at a time.
+    because they are followed one queue at a time. `limits`: the fields of its limits that follow from the owner's
+    settings, which are at `settings_path`.
     """
 
     prefix: str
     owner: str
     remedy: str
     indexed: bool = False
+    limits: tuple[str, ...] = ()
+    settings_path: str = ""
 
     def queue(self, owner_id: str) -> str:
         return f"{self.prefix}{_SEPARATOR}{owner_id}"
@@ -80,6 +85,13 @@ def is_indexed(queue: str) -> bool:
 def is_of_surface(queue: str) -> bool:
     """True for the one queue of a surface, which may have jobs of built-in tasks and others."""
     return queue in _queues
+
+
+def check_limits_free(queue: str, changed: Iterable[str]) -> None:
+    """Raise if one of the changed limits follows from the settings of the queue's owner, which would replace it."""
+    found = reserved_prefix(queue)
+    if found is not None and not set(found.limits).isdisjoint(changed):
+        raise LimitsSetElsewhere(queue, found.owner, found.settings_path.format(id=found.owner_id(queue)))
 
 
 def check_not_reserved(queue: str) -> None:

@@ -16,9 +16,11 @@ from hanbeon.domain.actor import acting
 from hanbeon.domain.failures import Failure, grouped
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
+from hanbeon.errors import LimitsSetElsewhere
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.settings import SECRET, Settings
+from hanbeon.store.operations.queues import declare_queues
 from hanbeon.surfaces.engine.operations import OPERATIONS
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
@@ -51,6 +53,23 @@ async def test_queues_are_shown_and_changed(app: App, engine: Client) -> None:
     assert (await engine.ask("PATCH", "/api/engine/queues/b", {"paused": True})).status == 404
     refused = await engine.ask("PATCH", "/api/engine/queues/a", {"max_concurrent": -1})
     assert (refused.status, refused.json["field"]) == (422, "max_concurrent")
+
+
+async def test_limits_of_an_office_are_changed_by_its_config(app: App, engine: Client) -> None:
+    office = await app.offices.create(name="Seoul")
+    queue = f"office:{office.id}"
+    refused = await engine.ask("PATCH", f"/api/engine/queues/{queue}", {"max_concurrent": 9})
+    assert (refused.status, refused.code) == (409, "limits_set_elsewhere")
+    path = f"/api/offices/{office.id}/scheduler/config"
+    assert path in refused.json["detail"]
+    with pytest.raises(LimitsSetElsewhere):
+        await app.configure_queue(queue, roles={"FE": 9})
+    with pytest.raises(LimitsSetElsewhere):
+        await app.store.write(lambda tx: declare_queues(tx, {queue: {"max_concurrent": 9}}))
+    assert (await engine.ask("PATCH", f"/api/engine/queues/{queue}", {"max_per_key": 2, "paused": True})).status == 200
+    assert (await engine.ask("PATCH", path, {"maxConcurrentJobs": 9})).status == 200
+    (shown,) = [each for each in await app.queues() if each.name == queue]
+    assert (shown.limits.max_concurrent, shown.limits.max_per_key, shown.paused) == (9, 2, True)
 
 
 async def test_queues_come_in_pages(app: App, engine: Client) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.domain.events import QUEUE_CHANGED, Event
 from hanbeon.domain.job import check_name
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
+from hanbeon.domain.reserved_queues import check_limits_free
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
@@ -62,8 +63,9 @@ async def declare_queues(tx: Tx, declared: Mapping[str, Mapping[str, Any]]) -> l
     """
     if not declared:
         return []
-    for name in declared:
+    for name, limits in declared.items():
         check_name("queue", name, required=True)
+        check_limits_free(name, limits)
     await tx.fetch("add_queues", to_json([{"name": name} for name in declared]))
     changed = []
     for row in await tx.fetch("lock_queues_named", to_json(list(declared))):

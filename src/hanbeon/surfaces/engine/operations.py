@@ -8,6 +8,7 @@ from hanbeon.errors import (
     ArgumentsDoNotFit,
     IdAlreadyUsed,
     JobNotFound,
+    LimitsSetElsewhere,
     MovedElsewhere,
     NotFound,
     RedisUnavailable,
@@ -116,7 +117,7 @@ _INSTALLATION_OPERATIONS = [
         ),
         request=schemas.QueueChange,
         responses={200: schemas.EngineQueue},
-        errors=(NotFound,),
+        errors=(NotFound, LimitsSetElsewhere),
         idempotent=True,
     ),
     Operation(

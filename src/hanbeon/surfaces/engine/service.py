@@ -13,6 +13,7 @@ from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.reserved_queues import check_limits_free
 from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import LATE_US, summarise
 from hanbeon.domain.tally import Flow, Stock
@@ -79,6 +80,7 @@ class Engine(EngineDeadLetters):
         check_name("name", name, required=True)
         changes = given_fields(validate(schemas.QueueChange, fields))
         paused = changes.pop("paused", None)
+        check_limits_free(name, changes)
 
         async def change(tx: Tx) -> QueueRecord:
             return await change_queue(tx, name, changes or None, paused)
