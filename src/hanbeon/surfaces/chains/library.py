@@ -91,13 +91,16 @@ async def _probe(library: str) -> frozenset[str] | None:
     try:
         async with asyncio.timeout(_IMPORT_SECONDS):
             line = await process.stdout.readline()
+            # After its answer it ends by itself. asyncio warns of a process that ends just before it is killed.
+            await process.wait()
         return frozenset(json.loads(line))
     except (TimeoutError, ValueError):
         return None
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await asyncio.shield(process.wait())
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await asyncio.shield(process.wait())
 
 
 def main() -> None:
