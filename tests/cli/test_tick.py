@@ -189,10 +189,10 @@ async def test_a_tick_prunes_old_jobs(app: App, folder: Path) -> None:
     async with app:
         job = await app.enqueue(app.tasks.get("mark").call(str(folder / "first")))
         await _tick(app, folder)
-        summary: dict[str, Any] = {"pruned": 0}
-        while not summary["pruned"]:
-            summary = await _tick(app, folder, HANBEON_RETENTION="0.5")
-        assert await app.jobs() == []
+        pruned = 0
+        while await app.jobs():  # Its first events may be old enough before it is.
+            pruned += (await _tick(app, folder, HANBEON_RETENTION="0.5"))["pruned"]
+        assert pruned
         assert job.id
 
 
