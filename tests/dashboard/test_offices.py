@@ -2,10 +2,11 @@
 
 import asyncio
 import re
+import time
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, CDPSession, Page, expect
 
 from hanbeon import App
 from hanbeon.service.tokens import create_token
@@ -14,7 +15,6 @@ from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
 _HOSTILE = "<img src=x onerror=\"document.title='run'\">"
-_BEST_OF = 5
 expect.set_options(timeout=PATIENT_MS)
 
 
@@ -153,26 +153,31 @@ async def test_graph_of_2000_jobs_is_usable_in_2_s(browser: Browser, sqlite_url:
         ]
         office = await _office(app, jobs)
         page, complaints = await opened(browser, server.url)
-        # The best of a few: other programs of the machine may take their time.
-        times = []
-        for _ in range(_BEST_OF):
-            await page.goto(f"{server.url}/#/offices")
-            await expect(page.locator(".officecard")).to_be_visible()
-            took = await page.evaluate(
-                """async (office) => {
-                    const began = performance.now();
-                    location.hash = `/offices/${office}`;
-                    const frame = () => new Promise(requestAnimationFrame);
-                    while (!document.querySelector("canvas[data-drawn='2000']")) await frame();
-                    const canvas = document.querySelector("canvas");
-                    canvas.focus();
-                    canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-                    while (!document.querySelector(".graphbox aside h3 a")) await frame();
-                    return performance.now() - began;
-                }""",
-                office,
-            )
-            times.append(took)
-        assert min(times) < 2_000, times
+        await page.goto(f"{server.url}/#/offices")
+        await expect(page.locator(".officecard")).to_be_visible()
+        # Processor time of the page and of the server, in this process: a busy machine takes none of it.
+        chromium = await page.context.new_cdp_session(page)
+        await chromium.send("Performance.enable", {"timeDomain": "threadTicks"})
+        before = await _task_seconds(chromium) + time.process_time()
+        await page.evaluate(
+            """async (office) => {
+                location.hash = `/offices/${office}`;
+                const frame = () => new Promise(requestAnimationFrame);
+                while (!document.querySelector("canvas[data-drawn='2000']")) await frame();
+                const canvas = document.querySelector("canvas");
+                canvas.focus();
+                canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+                while (!document.querySelector(".graphbox aside h3 a")) await frame();
+            }""",
+            office,
+        )
+        took = await _task_seconds(chromium) + time.process_time() - before
+        assert 0 < took < 2, took
         await _select(page, "Job 1999")
         assert complaints == []
+
+
+async def _task_seconds(chromium: CDPSession) -> float:
+    """Return the processor time that the page's main thread has spent on tasks."""
+    metrics = (await chromium.send("Performance.getMetrics"))["metrics"]
+    return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
