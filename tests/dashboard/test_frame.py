@@ -14,6 +14,8 @@ from hanbeon import App
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 expect.set_options(timeout=PATIENT_MS)
 _FORMULA = "=cmd|' /C calc'!A0"
 
@@ -112,5 +114,6 @@ async def test_page_says_that_the_server_was_upgraded(browser: Browser, sqlite_u
         await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
         await expect(page.get_by_role("button", name="Reload")).to_have_count(0)
         await page.route("**/healthz", newer)
-        await expect(page.get_by_role("button", name="Reload")).to_be_visible()
+        # The page asks once a minute.
+        await expect(page.get_by_role("button", name="Reload")).to_be_visible(timeout=5 * PATIENT_MS)
         assert complaints == []
