@@ -104,5 +104,5 @@ def _stats(rig: Rig, subject: Subject) -> Iterator[Measurement]:
                 (measure, partial(run_requests, rig, url, service, "stats", rig.options.scaled(_STATS_REQUESTS)))
             )
         quiet = rig.quiet()
-        for measure, stats in measures * _TURNS:
+        for measure, stats in measures * rig.options.scaled(_TURNS):
             yield Measurement(measure, stats(), quiet)

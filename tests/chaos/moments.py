@@ -25,12 +25,13 @@ from tests.processes.journal import Journal
 
 T = TypeVar("T")
 PATIENCE = 60.0
-_BETWEEN = 0.02
+_BETWEEN, _LONGEST_BETWEEN, _GROWTH = 0.02, 0.2, 1.1
+"""Seconds between two looks, at first and at last: what is awaited for long costs a core less."""
 
 
 async def until(what: str, ask: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:
     """Return the first answer that is not None. An unreachable database is asked again."""
-    end = time.monotonic() + timeout
+    end, between = time.monotonic() + timeout, _BETWEEN
     while True:
         try:
             answer = await ask()
@@ -40,7 +41,8 @@ async def until(what: str, ask: Callable[[], Awaitable[T | None]], timeout: floa
             return answer
         if time.monotonic() > end:
             raise AssertionError(f"within {timeout:g} s it never came to this: {what}")
-        await asyncio.sleep(_BETWEEN)
+        await asyncio.sleep(between)
+        between = min(_LONGEST_BETWEEN, between * _GROWTH)
 
 
 async def enqueue(app: App, task: str, /, *, options: Mapping[str, Any] | None = None, **args: Any) -> str:

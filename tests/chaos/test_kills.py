@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 async def test_workers_killed_at_random_lose_and_double_nothing(database_url: str, seed: int, share: float) -> None:
     rng = random.Random(seed)
     async with opened(database_url) as app:
-        work = Workload.make(app, rng, part(sized(1500, 12_000), share))
+        work = Workload.make(app, rng, part(sized(600, 12_000), share))
         await work.enqueue(app)
         with fleet(database_url) as workers:
             workers.start(3)

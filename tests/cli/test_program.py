@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from hanbeon.cli.catalogue import COMMANDS, NAMES, front_page
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
-from hanbeon.cli.program import program
+from hanbeon.cli.program import command_named, program
 from hanbeon.errors import Kind
 from tests.cli.hanbeon import environment, hanbeon_inside, hanbeon_script
 
@@ -59,6 +59,11 @@ def test_help_of_a_command_loads_only_that_command(command: str, option: str) ->
     assert option in done.stdout
     # Typer itself checks for pydantic.
     assert set(done.stdout.splitlines()[-1].split()) <= {"loaded:", "typer", "pydantic"}
+
+
+def test_command_is_built_once_in_a_process() -> None:
+    """Typer takes its time to build it, and what is recorded of a change asks for it again."""
+    assert get_command(program).commands["office"] is command_named("office")  # type: ignore[attr-defined]
 
 
 def test_both_ways_to_ask_for_help_say_the_same() -> None:

@@ -12,6 +12,8 @@ from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 from tests.surfaces.chains.chain_kit import LIBRARY
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 _HOSTILE = "<img src=x onerror=\"document.title='run'\">"
 expect.set_options(timeout=PATIENT_MS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from hanbeon import App, State
@@ -13,6 +14,8 @@ from tests.dashboard.pages import PATIENT_MS, opened
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import RESULTS, connected
 from tests.server.client import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 expect.set_options(timeout=PATIENT_MS)
 _HOSTILE = "<img src=x onerror=\"document.title='run'\">"

@@ -13,6 +13,8 @@ from tests.cli.hanbeon import EXAMPLES
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 expect.set_options(timeout=PATIENT_MS)
 _REPLAY = EXAMPLES / "replay.jsonl"
 _PLAYED = "(video) => video.play().then(() => video.duration)"
@@ -39,7 +41,7 @@ async def test_a_replay_becomes_a_video_that_plays(browser: Browser, sqlite_url:
         assert (await (await download.value).path()).read_bytes()[4:8] == b"ftyp"
         await page.get_by_role("button", name="Thumbnail 한번 컵 결승").click()
         await expect(page.locator(".card img")).to_be_visible()
-        assert await page.locator(".card img").evaluate("(each) => each.naturalWidth") == 640
+        await expect(page.locator(".card img")).to_have_js_property("naturalWidth", 640)
         assert complaints == []
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
 from playwright.async_api import Browser, Route, expect
 
 from hanbeon import App
+from hanbeon.domain.lifecycle import TERMINAL
+from tests.chaos.moments import until
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 expect.set_options(timeout=PATIENT_MS)
 _FORMULA = "=cmd|' /C calc'!A0"
@@ -91,12 +95,12 @@ async def test_bulk_retry_meets_each_job_once(browser: Browser, sqlite_url: str)
     many = 1_001  # More than one call moves.
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
         jobs = [await app.enqueue("report", {"day": "monday"}) for _ in range(many)]
-        await asyncio.gather(*(job.wait(300) for job in jobs))
+        await until("the end of all", partial(_all_ended, app, many), 300)
         page, complaints = await opened(browser, f"{server.url}/#/jobs?task=report")
         await page.get_by_role("button", name="Retry all that match").click()
         await page.get_by_role("button", name="Sure?").click()
         await expect(page.get_by_text("1,001 of 1,001 jobs moved")).to_be_visible(timeout=300_000)
-        await asyncio.gather(*(job.wait(300) for job in jobs))
+        await until("the end of all", partial(_all_ended, app, many), 300)
         assert {len(await job.attempts()) for job in jobs} == {2}
         assert complaints == []
 
@@ -112,5 +116,11 @@ async def test_page_says_that_the_server_was_upgraded(browser: Browser, sqlite_u
         await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
         await expect(page.get_by_role("button", name="Reload")).to_have_count(0)
         await page.route("**/healthz", newer)
-        await expect(page.get_by_role("button", name="Reload")).to_be_visible()
+        # The page asks once a minute.
+        await expect(page.get_by_role("button", name="Reload")).to_be_visible(timeout=5 * PATIENT_MS)
         assert complaints == []
+
+
+async def _all_ended(app: App, count: int) -> bool | None:
+    counts = await app.counts("nightly")
+    return True if sum(counts[state] for state in TERMINAL) == count else None

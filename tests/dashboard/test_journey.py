@@ -1,11 +1,14 @@
 """One journey through the dashboard, in a real browser over a real server with a worker."""
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from hanbeon import App, Context
 from hanbeon.service.tokens import create_token
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _HOSTILE = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
 expect.set_options(timeout=PATIENT_MS)

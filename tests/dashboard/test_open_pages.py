@@ -13,6 +13,8 @@ from bench.open_pages import AFTER_HINTS, CHANGES, HOME, Hints, Poll
 from hanbeon import App
 from tests.server.client import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 _SECONDS = 60
 
 

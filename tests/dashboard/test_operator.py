@@ -1,10 +1,13 @@
 """Pages for an operator on call: names that fit, words of their language, and no false alarm."""
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from hanbeon import App
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 expect.set_options(timeout=PATIENT_MS)
 _PHONE = {"width": 375, "height": 780}

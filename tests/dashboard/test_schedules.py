@@ -11,6 +11,8 @@ from tests.dashboard.axe import OPTIONS, serious_violations
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 _HOSTILE = "<img src=x onerror=\"document.title='run'\">"
 expect.set_options(timeout=PATIENT_MS)
 

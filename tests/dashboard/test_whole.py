@@ -8,7 +8,7 @@ from tests.dashboard.axe import OPTIONS, serious_violations
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 expect.set_options(timeout=PATIENT_MS)
 _PAGES = (
     "",

@@ -11,6 +11,8 @@ from tests.dashboard.pages import PATIENT_MS, opened
 from tests.outbound.web import Web, reply
 from tests.server.client import serving
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 expect.set_options(timeout=PATIENT_MS)
 _HOSTILE = "<img src=x onerror=\"document.title='run'\">"
 _DAILY = {"mode": "recurring", "recurrence": {"frequency": "daily", "time": "09:00"}}

@@ -49,9 +49,10 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, share:
                 "paused": {State.READY: stuck},
                 "unknown": {State.READY: stuck},
             }
+            # Before the first stops: it hands back what holds a slot, and the other runs the next of that lane.
+            assert journal.count("ran") == Counter(ids)
             for process in started:
                 process.stop()
-        assert journal.count("ran") == Counter(ids)
         await check_sound(app)
 
 

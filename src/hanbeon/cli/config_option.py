@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +40,7 @@ def with_config(command: Any, *, needed: bool = False) -> Any:
     return command
 
 
+@functools.cache
 def _option() -> Any:
     carrier = typer.Typer(add_completion=False)
     carrier.command()(_carry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -28,14 +29,12 @@ class _Commands(MutableMapping[str, Any]):
     """The commands by name, each imported when it is first accessed."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
+        self._replaced: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in NAMES:
             raise KeyError(name)
-        if name not in self._loaded:
-            self._loaded[name] = _load(name)
-        return self._loaded[name]
+        return self._replaced[name] if name in self._replaced else _load(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -44,13 +43,15 @@ class _Commands(MutableMapping[str, Any]):
         return len(NAMES)
 
     def __setitem__(self, name: str, command: Any) -> None:
-        self._loaded[name] = command
+        self._replaced[name] = command
 
     def __delitem__(self, name: str) -> None:
-        del self._loaded[name]
+        del self._replaced[name]
 
 
+@functools.cache
 def _load(name: str) -> Any:
+    """Import a command and build it, once: typer takes dozens of milliseconds for a group."""
     noun = name.replace("-", "_")
     module = f"{noun}.commands" if name in _PACKAGES else noun
     found = getattr(import_module(f"hanbeon.cli.{module}"), noun)
