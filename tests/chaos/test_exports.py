@@ -56,7 +56,7 @@ async def test_exports_survive_kills_and_mangled_messages(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_exports_survive_many_faults(database_url: str, valkey: ValkeyServer, tmp_path: Path, seed: int) -> None:
-    """Seven exports for each fault, among them every kind of fault more than once; many times as many in a long run."""
+    """Seven exports for each fault; several times as many of both in a long run."""
     faults = [*_ROUND * sized(4, 8), *["kill_server"] * sized(2, 8)]
     random.Random(seed).shuffle(faults)
     for place in (0.2, 0.45, 0.65):
