@@ -336,6 +336,8 @@ const ko: Record<keyof typeof en, string> = {
 export type Text = keyof typeof en;
 const texts = { en, ko };
 
+export const isText = (key: string): key is Text => Object.hasOwn(en, key);
+
 export function t(key: Text, ...values: (string | number)[]): string {
   return texts[language.value][key].replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ""));
 }

@@ -1,5 +1,7 @@
 """Pages for an operator on call: names that fit, words of their language, and no false alarm."""
 
+import re
+
 from playwright.async_api import Browser, expect
 
 from hanbeon import App
@@ -55,6 +57,29 @@ async def test_timeline_is_in_the_language_of_the_reader(browser: Browser, sqlit
         await page.goto(f"{server.url}/#/instances")
         await expect(page.locator(".badge")).to_have_text("stopped")
         await expect(page.locator(".badge.bad")).to_have_count(0)
+        assert complaints == []
+
+
+async def test_reasons_are_in_the_language_of_the_reader(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        first = app.tasks.get("fail").call()
+        cause, job = await app.enqueue_many([first, app.tasks.get("fail").call().set(after=[first])])
+        await app.pause("default")
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", locale="ko-KR")
+        reasons = page.locator(".why li")
+        await expect(reasons).to_have_text(
+            [
+                f"다른 작업을 기다립니다: {cause.id[:8]}…{cause.id[-4:]}.",
+                "큐 ‘default’이(가) 일시 정지되었습니다. 재개하세요.",
+                "태스크 ‘fail’을(를) 등록한 살아 있는 워커가 없습니다. 워커를 시작하세요.",
+            ]
+        )
+        # Refusals, too; they name the field once.
+        refusal = page.get_by_role("alert")
+        await page.goto(f"{server.url}/#/jobs?created_after=never")
+        await expect(refusal).to_contain_text("입력이 올바르지 않습니다: created_after: must be")
+        await page.get_by_role("button", name="English").click()
+        await expect(refusal).to_contain_text(re.compile("^created_after: must be"))
         assert complaints == []
 
 
