@@ -1164,7 +1164,7 @@ export interface Calls {
   "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
   "PATCH /api/engine/jobs/{jobId}/priority": { path: { jobId: string }; query: Record<string, never>; body: EnginePriority; result: EngineJob };
   "GET /api/engine/overview": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineOverview };
-  "GET /api/engine/queues": { path: Record<string, never>; query: { window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
+  "GET /api/engine/queues": { path: Record<string, never>; query: { name?: string; window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
   "PATCH /api/engine/queues/{name}": { path: { name: string }; query: Record<string, never>; body: QueueChange; result: EngineQueue };
   "GET /api/engine/instances": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineInstances };
   "POST /api/engine/instances/{number}/drain": { path: { number: string }; query: Record<string, never>; body: undefined; result: EngineInstance };

@@ -33,6 +33,35 @@ async def test_queues_beyond_the_first_page_can_be_paused(browser: Browser, sqli
         for _ in range(2):
             await page.get_by_role("button", name="Pause q119").click()
         await expect(page.get_by_role("button", name="Resume q119")).to_be_visible()
+        # The page in sight stays fresh by itself, whichever it is, and the first one when it is in sight again.
+        for name, scroll in (("q119", "scrollTo(0, document.body.scrollHeight)"), ("q000", "scrollTo(0, 0)")):
+            await page.evaluate(scroll)
+            await app.configure_queue(name, max_concurrent=7)
+            await expect(page.locator("tbody tr", has_text=name).locator("td").nth(7)).to_have_text("7")
+        await expect(rows).to_have_count(120)
+        # A queue that comes moves the others on: none is lost, none is shown twice.
+        await page.evaluate("scrollTo(0, 0)")
+        await app.enqueue("fail", queue="a-new-one")
+        await expect(rows).to_have_count(121)
+        names = await rows.locator("td:first-child a").all_inner_texts()
+        assert names == ["a-new-one", *(f"q{n:03}" for n in range(120))]
+        assert complaints == []
+
+
+async def test_queues_are_found_by_name(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        for queue in ("mail", "shop.Orders", "shop.orders.late"):
+            await app.enqueue("fail", queue=queue)
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
+        names = page.locator("tbody td:first-child a")
+        await expect(names).to_have_count(3)
+        await page.get_by_role("searchbox", name="Search by name").fill("ORDERS")
+        await expect(names).to_have_text(["shop.Orders", "shop.orders.late"])
+        assert page.url.endswith("#/queues?name=ORDERS")
+        await page.get_by_role("searchbox", name="Search by name").fill("nothing")
+        await expect(page.get_by_text("No queue has that in its name.")).to_be_visible()
+        await page.goto(f"{server.url}/#/queues?name=mail")
+        await expect(names).to_have_text(["mail"])
         assert complaints == []
 
 

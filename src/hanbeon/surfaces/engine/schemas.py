@@ -118,8 +118,9 @@ class Bulk(Request, frozen=True, kw_only=True):
 
 
 class QueueQuery(Request, frozen=True, kw_only=True):
-    """By name. `window`: over how many seconds activity is counted; at most a week."""
+    """By name. `name`: a part of it, in any case. `window`: the seconds of activity to count, a week at most."""
 
+    name: Name | UnsetType | None = UNSET
     window: Annotated[int, Meta(ge=60, le=7 * 86_400)] = 3_600
     cursor: Name | UnsetType | None = UNSET
     limit: PageSize = 100
