@@ -132,7 +132,7 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
         <Empty command={`curl -F file=@examples/replay.jsonl ${location.origin}/api/replays`}>{w("noReplays")}</Empty>
       ) : (
         <div class="wide">
-          <table>
+          <table class="stacked">
             <thead>
               <tr>
                 <th>{w("match")}</th>
