@@ -16,6 +16,7 @@ export class Problem extends Error {
     readonly code: string,
     readonly detail: string,
     readonly field: string | null,
+    readonly state: string | null = null,
   ) {
     super(detail);
   }
@@ -60,8 +61,8 @@ export async function call<K extends keyof Calls>(name: K, input: Input<K> = {})
 
 export function problemOf(status: number, text: string): Problem {
   try {
-    const body = JSON.parse(text) as { code: string; detail: string; field: string | null };
-    return new Problem(status, body.code, body.detail, body.field);
+    const body = JSON.parse(text) as { code: string; detail: string; field: string | null; state?: string };
+    return new Problem(status, body.code, body.detail, body.field, body.state ?? null);
   } catch {
     return new Problem(status, "unknown", text.slice(0, 200), null);
   }

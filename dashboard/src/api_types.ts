@@ -103,9 +103,12 @@ export type DeadLetter = {
   stream: string;
   entry: string;
   reason: string;
+  code: DeadLetterCode;
+  field: null | string;
   payload: Record<string, unknown>;
   at: string;
 };
+export type DeadLetterCode = "invalid_output_path" | "other" | "unknown_job" | "unreadable";
 export type DeadLetterPage = {
   items: Array<DeadLetter>;
   next_cursor: null | string;
@@ -340,7 +343,34 @@ export type ExecutionPage = {
 export type ExecutionType = "MANUAL" | "SCHEDULE";
 export type Explanation = {
   runnable: boolean;
-  reasons: Array<Record<string, unknown>>;
+  reasons: Array<ExplanationReason>;
+};
+export type ExplanationCode = "blocked" | "chain_blocked" | "chain_empty" | "chain_not_run" | "dependency" | "dispatched" | "finished" | "key_full" | "lease_expired" | "next_in_line" | "no_handler" | "no_stream_worker" | "no_worker" | "paused" | "queue_full" | "redis_unavailable" | "retry_time" | "role_full" | "run_at" | "running" | "stopping";
+export type ExplanationReason = {
+  attempt?: number;
+  blocked_by?: Array<string>;
+  code: ExplanationCode;
+  error_message?: null | string;
+  failure_type?: null | string;
+  finished_at?: null | string;
+  holders?: Array<string>;
+  instance?: null | number;
+  key?: string;
+  limit?: number;
+  max_retries?: number;
+  overdue?: boolean;
+  queue?: string;
+  replaced_by?: string;
+  retry_count?: number;
+  role?: string;
+  run_at?: string;
+  sent?: boolean;
+  status?: string;
+  stream?: string;
+  task?: string;
+  text: string;
+  waits_for?: Array<string>;
+  workers?: null | number;
 };
 export type Export = {
   jobId: number;
@@ -561,6 +591,7 @@ export type ManualRun = {
 export type MessageType = "job_cancelled" | "job_completed" | "job_failed" | "job_ready" | "job_retrying" | "job_started" | "job_timeout" | "webhook_test";
 export type Misfire = "all" | "coalesce" | "skip";
 export type Mode = "delayed" | "immediate" | "recurring" | "scheduled";
+export type MomentType = "cancelled" | "completed" | "created" | "deadline" | "dispatched" | "due" | "failed" | "lost" | "released" | "retry" | "started" | "stop_requested" | "succeeded" | "timeout";
 export type Monitor = {
   pending: number;
   running: number;
@@ -572,7 +603,7 @@ export type Monitor = {
 };
 export type Moved = {
   at: string;
-  type: string;
+  type: MomentType;
   text: string;
   attempt?: null | number;
 };
@@ -699,6 +730,7 @@ export type Node = {
   task_id: null | string;
   status: JobStatus;
 };
+export type NoteKind = "fold_first" | "fold_second" | "gap";
 export type Office = {
   id: string;
   name: string;
@@ -751,6 +783,8 @@ export type PreviewRequest = {
 export type PreviewedFire = {
   at: string;
   note?: null | string;
+  note_kind?: NoteKind | null;
+  wall?: null | string;
 };
 export type Priority = {
   priority?: null | number;
@@ -1130,7 +1164,7 @@ export interface Calls {
   "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
   "PATCH /api/engine/jobs/{jobId}/priority": { path: { jobId: string }; query: Record<string, never>; body: EnginePriority; result: EngineJob };
   "GET /api/engine/overview": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineOverview };
-  "GET /api/engine/queues": { path: Record<string, never>; query: { window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
+  "GET /api/engine/queues": { path: Record<string, never>; query: { name?: string; window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
   "PATCH /api/engine/queues/{name}": { path: { name: string }; query: Record<string, never>; body: QueueChange; result: EngineQueue };
   "GET /api/engine/instances": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineInstances };
   "POST /api/engine/instances/{number}/drain": { path: { number: string }; query: Record<string, never>; body: undefined; result: EngineInstance };

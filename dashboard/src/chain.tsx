@@ -9,7 +9,9 @@ import { duration, number, time } from "./format";
 import { usePolled } from "./live";
 import { WideTable } from "./paged_table";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "./parts";
+import { Reason } from "./reason";
 import { go, link, place, refine } from "./router";
+import { reasonText } from "./server_texts";
 import { t } from "./texts";
 
 const RUNS = 20;
@@ -86,7 +88,7 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
     if (isGone) go(["chains"]);
   };
   const job = chain.jobs.find((each) => each.job_id === selected.value);
-  const stoppedBy = why && (chain.state === "BLOCKED" || why.reasons.some((each) => each["code"] !== "running")) ? why.reasons : [];
+  const stoppedBy = why && (chain.state === "BLOCKED" || why.reasons.some((each) => each.code !== "running")) ? why.reasons : [];
   return (
     <>
       <Crumb list={t("chains")} href={link(["chains"])}>
@@ -115,7 +117,7 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
           <StateBadge chain={chain} />
           {stoppedBy.map((each, index) => (
             <span key={index} class="failedtext">
-              {String(each["text"])}
+              <Reason text={reasonText(each)} />
             </span>
           ))}
         </div>

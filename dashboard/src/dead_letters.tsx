@@ -6,6 +6,7 @@ import { Act, Copies, quoted } from "./act";
 import { number, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "./parts";
+import { letterText } from "./server_texts";
 import { t } from "./texts";
 import { words } from "./words";
 import "./dead_letters.css";
@@ -118,7 +119,9 @@ function Letter({ letter, run }: { letter: DeadLetter; run: (move: Move) => () =
   return (
     <li>
       <div class="letterhead">
-        <span class="failedtext">{letter.reason}</span>
+        <span class="failedtext" title={letter.reason}>
+          {letterText(letter)}
+        </span>
         <code>{letter.stream}</code>
         <span class="faint nowrap">{time(letter.at)}</span>
         <span class="row">

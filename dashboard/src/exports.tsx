@@ -6,9 +6,10 @@ import { call, curl, Problem, type Export, type ExportStatus, type Replay, type 
 import { Act, Copies, mayWrite, quoted } from "./act";
 import { duration, number, time } from "./format";
 import { usePolled } from "./live";
-import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting } from "./parts";
+import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting, wordsOf } from "./parts";
 import { link, place } from "./router";
 import { follow } from "./stream";
+import { reasonText } from "./server_texts";
 import { t } from "./texts";
 import { upload } from "./upload";
 import { w } from "./export_texts";
@@ -131,7 +132,7 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
         <Empty command={`curl -F file=@examples/replay.jsonl ${location.origin}/api/replays`}>{w("noReplays")}</Empty>
       ) : (
         <div class="wide">
-          <table>
+          <table class="stacked">
             <thead>
               <tr>
                 <th>{w("match")}</th>
@@ -204,7 +205,7 @@ function Upload({ done }: { done: () => void }): JSX.Element {
       done();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      say(error.detail || t("unreachable"), true);
+      say(wordsOf(error), true);
     } finally {
       share.value = null;
     }
@@ -320,7 +321,7 @@ function WhyQueued({ jobId }: { jobId: number }): JSX.Element {
   const reasons = useSignal<string[] | undefined>(undefined);
   const ask = async (): Promise<void> => {
     const found = await call("GET /api/jobs/{jobId}/explain", { path: { jobId: String(jobId) } });
-    reasons.value = found.reasons.map((each) => String(each["text"] ?? each["code"]));
+    reasons.value = found.reasons.map((each) => reasonText(each));
   };
   return reasons.value === undefined ? (
     <p>

@@ -45,7 +45,7 @@ export function Home(): JSX.Element {
           state="running"
           title={t("running")}
           value={states?.running}
-          note={now?.workers === 0 ? t("noWorker") : t("ofSlots", number(now?.slots ?? 0))}
+          note={now?.workers === 0 ? t("noWorker") : t("ofSlots", number(now?.slots ?? 0), number(now?.workers ?? 0))}
           bad={now?.workers === 0}
         />
         <Tile state="succeeded" title={t("succeeded")} value={states?.succeeded} note={t("perMinute", number(done / minutes, 1))} />

@@ -12,7 +12,11 @@ export function Instances(): JSX.Element {
   const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={4} />;
-  if (data.items.length === 0) return <Empty command="hanbeon worker --app jobs:app">{t("noWorkers")}</Empty>;
+  if (data.items.length === 0) return (
+      <Panel>
+        <Empty command="hanbeon worker --app jobs:app">{t("noWorkers")}</Empty>
+      </Panel>
+    );
   const move = async (each: EngineInstance): Promise<void> => {
     const path = { number: String(each.id) };
     await attempt(async () => void (await call(`POST /api/engine/instances/{number}/${each.draining ? "resume" : "drain"}`, { path })));
@@ -96,7 +100,11 @@ export function Actions(): JSX.Element {
   const cursor = useSignal<string | null | undefined>(undefined);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
-  if (data.items.length === 0) return <Empty>{t("noActions")}</Empty>;
+  if (data.items.length === 0) return (
+      <Panel>
+        <Empty>{t("noActions")}</Empty>
+      </Panel>
+    );
   const next = cursor.value === undefined ? data.next_cursor : cursor.value;
   const more = async (): Promise<void> => {
     const page = await call("GET /api/engine/actions", { query: { limit: 200, cursor: next ?? undefined } });

@@ -2,13 +2,15 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { attemptStatus } from "./attempt_texts";
 import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "./api";
 import { Ansi } from "./ansi";
 import { duration, number, since, time } from "./format";
 import { changes, usePolled } from "./live";
-import { attemptStatus, momentText } from "./moment_texts";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, QueueName, shareOf, StateMark, Tree, Waiting, wordsOf } from "./parts";
 import { go } from "./router";
+import { Reason } from "./reason";
+import { momentText, reasonText } from "./server_texts";
 import { t } from "./texts";
 
 const LOG_PAGE = 1_000;
@@ -193,7 +195,7 @@ function Why({ id, state }: { id: string; state: string }): JSX.Element {
       {data ? (
         <ul>
           {data.reasons.map((each, index) => (
-            <li key={index}>{String(each["text"])}</li>
+            <li key={index}><Reason text={reasonText(each)} /></li>
           ))}
         </ul>
       ) : (

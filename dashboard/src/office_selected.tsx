@@ -8,7 +8,9 @@ import type { OfficeJob } from "./office_data";
 import { UNFINISHED } from "./office_data";
 import { STATE_OF, statusWord, w } from "./office_texts";
 import { attempt, Shape } from "./parts";
+import { Reason } from "./reason";
 import { link } from "./router";
+import { reasonText } from "./server_texts";
 import { t } from "./texts";
 
 interface SelectedProps {
@@ -69,7 +71,7 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
         <ul class="reasons">
           {data.why.reasons.slice(0, 5).map((each, index) => (
             <li key={index}>
-              <Reason text={String(each["text"])} nameOf={nameOf} />
+              <Reason text={reasonText(each)} nameOf={nameOf} />
             </li>
           ))}
         </ul>
@@ -116,20 +118,4 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
       </div>
     </>
   );
-}
-
-const IDS = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/;
-
-/** A reason with the names of the jobs that it refers to by their ids. */
-function Reason({ text, nameOf }: { text: string; nameOf: (id: string) => string | undefined }): JSX.Element {
-  const parts = text.split(IDS).map((part, index) => {
-    const name = index % 2 === 1 ? nameOf(part) : undefined;
-    if (name === undefined) return part;
-    return (
-      <a key={index} href={link(["jobs", part])}>
-        {name}
-      </a>
-    );
-  });
-  return <>{parts}</>;
 }

@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { may, Problem, type State } from "./api";
 import { queueName, short } from "./format";
 import { link } from "./router";
+import { problemText } from "./server_texts";
 import { t, type Text } from "./texts";
 
 const SHAPES: Record<State, JSX.Element> = {
@@ -93,7 +94,7 @@ export function say(text: string, bad = false): void {
 
 export function wordsOf(error: unknown): string {
   if (!(error instanceof Problem)) throw error;
-  return error.status === 0 ? t("unreachable") : error.field ? `${error.field}: ${error.detail}` : error.detail;
+  return error.status === 0 ? t("unreachable") : problemText(error);
 }
 
 /** Run an action, and say what it did or why not. */

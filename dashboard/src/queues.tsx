@@ -6,13 +6,18 @@ import { call, curl, type EngineQueue, type QueueChange } from "./api";
 import { duration, number } from "./format";
 import { PagedTable, usePaged } from "./paged_table";
 import { attempt, Bar, Button, Empty, QueueName } from "./parts";
-import { link } from "./router";
+import { link, place, refine } from "./router";
 import { t } from "./texts";
 
 const PAGE = 100;
 
 export function Queues(): JSX.Element {
-  const queues = usePaged<EngineQueue>((cursor) => call("GET /api/engine/queues", { query: { limit: PAGE, cursor: cursor ?? undefined } }), "", 5_000);
+  const name = place.value.query.get("name") ?? "";
+  const queues = usePaged<EngineQueue>(
+    (cursor) => call("GET /api/engine/queues", { query: { name: name || undefined, limit: PAGE, cursor: cursor ?? undefined } }),
+    name,
+    5_000,
+  );
   const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
     await attempt(async () => {
       const changed = await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body });
@@ -21,10 +26,33 @@ export function Queues(): JSX.Element {
     queues.refresh();
   };
   return (
+    <>
+    <div class="row">
+      <input
+        class="small"
+        type="search"
+        placeholder={t("queueName")}
+        aria-label={t("queueName")}
+        value={name}
+        spellcheck={false}
+        onInput={(event) => refine({ name: event.currentTarget.value.trim() })}
+      />
+      <Copies
+        of={[
+          {
+            name: t("queues"),
+            curl: curl("GET /api/engine/queues", { query: { name: name || undefined } }),
+            command: name ? `hanbeon queues --name ${quoted(name)}` : "hanbeon queues",
+          },
+        ]}
+      />
+    </div>
     <PagedTable
       class="queues"
       of={queues}
-      empty={<Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>}
+      empty={
+        name ? <Empty>{t("noQueueMatches")}</Empty> : <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>
+      }
       moreText={t("more")}
       head={
         <>
@@ -44,6 +72,7 @@ export function Queues(): JSX.Element {
         <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
       ))}
     </PagedTable>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { clock, duration, time } from "./format";
 import { usePolled } from "./live";
 import { Empty, say, wordsOf } from "./parts";
 import { w } from "./schedule_texts";
+import { noteText } from "./server_texts";
 
 const PREVIEWED = 5;
 const TYPING_MS = 200;
@@ -294,7 +295,7 @@ export function Fires({ fires }: { fires: PreviewedFire[] }): JSX.Element {
           <time dateTime={each.at}>{time(each.at)}</time>
           <small>{w("inTime", duration(Math.max(0, (Date.parse(each.at) - Date.now()) / 1000)))}</small>
           {clockThere(each.at) && <small>{clockThere(each.at)}</small>}
-          {each.note && <em>{each.note}</em>}
+          {each.note && <em>{noteText(each)}</em>}
         </li>
       ))}
     </ol>

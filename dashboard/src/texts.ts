@@ -32,7 +32,7 @@ const en = {
   ready: "Ready",
   delayed: "Delayed",
   oldest: "oldest {0}",
-  ofSlots: "of {0} slots",
+  ofSlots: "slots: {0} · workers alive: {1}",
   perMinute: "{0} a minute, last hour",
   lastHour: "last hour · {0} %",
   nothingLate: "nothing is late",
@@ -133,6 +133,8 @@ const en = {
   version: "Version",
   seen: "Seen",
   noWorkers: "No worker has registered. Start one:",
+  queueName: "Search by name",
+  noQueueMatches: "No queue has that in its name.",
   noQueues: "There are no queues yet: a queue appears with its first job.",
   when: "When",
   user: "User",
@@ -160,7 +162,7 @@ const en = {
   notFound: "There is no such page.",
   language: "한국어",
   needsAdmin: "needs a token of scope admin",
-  rows: "{0} rows",
+  rows: "{0} shown",
   s: "s",
   min: "min",
   h: "h",
@@ -198,7 +200,7 @@ const ko: Record<keyof typeof en, string> = {
   ready: "준비됨",
   delayed: "지연",
   oldest: "가장 오래된 것 {0}",
-  ofSlots: "슬롯 {0}개 중",
+  ofSlots: "슬롯 {0}개 · 살아 있는 워커 {1}개",
   perMinute: "최근 1시간 · 분당 {0}",
   lastHour: "최근 1시간 · {0} %",
   nothingLate: "늦은 작업 없음",
@@ -299,6 +301,8 @@ const ko: Record<keyof typeof en, string> = {
   version: "버전",
   seen: "마지막 확인",
   noWorkers: "등록된 워커가 없습니다. 하나 시작하세요:",
+  queueName: "이름으로 찾기",
+  noQueueMatches: "이름에 그 글자가 들어간 큐가 없습니다.",
   noQueues: "아직 큐가 없습니다. 첫 작업과 함께 생깁니다.",
   when: "언제",
   user: "사용자",
@@ -326,7 +330,7 @@ const ko: Record<keyof typeof en, string> = {
   notFound: "그런 페이지가 없습니다.",
   language: "English",
   needsAdmin: "admin 범위의 토큰이 필요합니다",
-  rows: "{0}행",
+  rows: "{0}개 표시",
   s: "초",
   min: "분",
   h: "시간",
@@ -335,6 +339,8 @@ const ko: Record<keyof typeof en, string> = {
 
 export type Text = keyof typeof en;
 const texts = { en, ko };
+
+export const isText = (key: string): key is Text => Object.hasOwn(en, key);
 
 export function t(key: Text, ...values: (string | number)[]): string {
   return texts[language.value][key].replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ""));

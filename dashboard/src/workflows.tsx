@@ -72,7 +72,7 @@ function List(): JSX.Element {
         }
       >
         <div class="wide">
-          <table class="workflows">
+          <table class="workflows stacked">
             <thead>
               <tr>
                 <th>{w("name")}</th>

@@ -72,15 +72,15 @@ async def test_the_time_of_a_delay_and_of_a_retry(kit: TestKit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "options", "code"),
+    ("limits", "options", "full"),
     [
-        ({"max_concurrent": 1}, {}, "queue_full"),
-        ({"roles": {"FE": 1}}, {"role": "FE"}, "role_full"),
-        ({"max_per_key": 1}, {"concurrency_key": "customer 7"}, "key_full"),
+        ({"max_concurrent": 1}, {}, ("queue_full", {"queue": "default"})),
+        ({"roles": {"FE": 1}}, {"role": "FE"}, ("role_full", {"role": "FE"})),
+        ({"max_per_key": 1}, {"concurrency_key": "customer 7"}, ("key_full", {"key": "customer 7"})),
     ],
 )
 async def test_full_slots_and_their_holders(
-    kit: TestKit, limits: dict[str, Any], options: dict[str, Any], code: str
+    kit: TestKit, limits: dict[str, Any], options: dict[str, Any], full: tuple[str, dict[str, str]]
 ) -> None:
     _, hold, gate = _tasks(kit.app)
     await kit.app.configure_queue("default", **limits)
@@ -89,7 +89,7 @@ async def test_full_slots_and_their_holders(
     await kit.start_ready()
     assert await _codes(kit, holder) == ["running"]
     (reason,) = (await kit.app.explain(waiting)).reasons
-    assert (reason.code, reason.details) == (code, {"limit": 1, "holders": [holder.id]})
+    assert (reason.code, reason.details) == (full[0], {**full[1], "limit": 1, "holders": [holder.id]})
     await holder.cancel()
     assert await _codes(kit, holder) == ["stopping"]
     gate.set()

@@ -32,6 +32,26 @@ def _app(url: str) -> App:
     return app
 
 
+async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sqlite_url: str) -> None:
+    async with App(sqlite_url) as app, serving(app) as server:
+        page, complaints = await opened(browser, f"{server.url}/docs", locale="ko-KR")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("API 문서")
+        await expect(page.locator(".note")).to_have_text(
+            "/openapi.json에서 만들었습니다. 여기에서 보낸 요청은 실제로 실행됩니다."
+        )
+        overview = page.locator("details", has_text="/api/engine/overview")
+        await overview.locator("summary").click()
+        await overview.get_by_role("button", name="보내기").click()
+        await expect(overview.locator("pre").first).to_contain_text('"at"')
+        # What was chosen in the dashboard counts, whatever the browser prefers.
+        await page.goto(server.url)
+        await page.get_by_role("button", name="English").click()
+        await page.goto(f"{server.url}/docs")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("API reference")
+        await expect(page.get_by_label("Token")).to_have_attribute("placeholder", "unless logged in")
+        assert complaints == []
+
+
 async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
         page, complaints = await opened(browser, server.url)
@@ -84,7 +104,7 @@ async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, s
             "navigator.clipboard.readText()"
         )
         await page.goto(f"{server.url}/#/queues")
-        await page.get_by_text("Copy as …").first.click()
+        await page.locator("tbody").get_by_text("Copy as …").first.click()
         await page.get_by_role("button", name="Pause: hanbeon").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon pause nightly"
         assert complaints == []

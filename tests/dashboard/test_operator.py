@@ -1,5 +1,7 @@
 """Pages for an operator on call: names that fit, words of their language, and no false alarm."""
 
+import re
+
 import pytest
 from playwright.async_api import Browser, expect
 
@@ -34,6 +36,35 @@ async def test_queues_beyond_the_first_page_can_be_paused(browser: Browser, sqli
         for _ in range(2):
             await page.get_by_role("button", name="Pause q119").click()
         await expect(page.get_by_role("button", name="Resume q119")).to_be_visible()
+        # The page in sight stays fresh by itself, whichever it is, and the first one when it is in sight again.
+        for name, scroll in (("q119", "scrollTo(0, document.body.scrollHeight)"), ("q000", "scrollTo(0, 0)")):
+            await page.evaluate(scroll)
+            await app.configure_queue(name, max_concurrent=7)
+            await expect(page.locator("tbody tr", has_text=name).locator("td").nth(7)).to_have_text("7")
+        await expect(rows).to_have_count(120)
+        # A queue that comes moves the others on: none is lost, none is shown twice.
+        await page.evaluate("scrollTo(0, 0)")
+        await app.enqueue("fail", queue="a-new-one")
+        await expect(rows).to_have_count(121)
+        names = await rows.locator("td:first-child a").all_inner_texts()
+        assert names == ["a-new-one", *(f"q{n:03}" for n in range(120))]
+        assert complaints == []
+
+
+async def test_queues_are_found_by_name(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        for queue in ("mail", "shop.Orders", "shop.orders.late"):
+            await app.enqueue("fail", queue=queue)
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
+        names = page.locator("tbody td:first-child a")
+        await expect(names).to_have_count(3)
+        await page.get_by_role("searchbox", name="Search by name").fill("ORDERS")
+        await expect(names).to_have_text(["shop.Orders", "shop.orders.late"])
+        assert page.url.endswith("#/queues?name=ORDERS")
+        await page.get_by_role("searchbox", name="Search by name").fill("nothing")
+        await expect(page.get_by_text("No queue has that in its name.")).to_be_visible()
+        await page.goto(f"{server.url}/#/queues?name=mail")
+        await expect(names).to_have_text(["mail"])
         assert complaints == []
 
 
@@ -58,6 +89,29 @@ async def test_timeline_is_in_the_language_of_the_reader(browser: Browser, sqlit
         await page.goto(f"{server.url}/#/instances")
         await expect(page.locator(".badge")).to_have_text("stopped")
         await expect(page.locator(".badge.bad")).to_have_count(0)
+        assert complaints == []
+
+
+async def test_reasons_are_in_the_language_of_the_reader(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        first = app.tasks.get("fail").call()
+        cause, job = await app.enqueue_many([first, app.tasks.get("fail").call().set(after=[first])])
+        await app.pause("default")
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", locale="ko-KR")
+        reasons = page.locator(".why li")
+        await expect(reasons).to_have_text(
+            [
+                f"다른 작업을 기다립니다: {cause.id[:8]}…{cause.id[-4:]}.",
+                "큐 ‘default’이(가) 일시 정지되었습니다. 재개하세요.",
+                "태스크 ‘fail’을(를) 등록한 살아 있는 워커가 없습니다. 워커를 시작하세요.",
+            ]
+        )
+        # Refusals, too; they name the field once.
+        refusal = page.get_by_role("alert")
+        await page.goto(f"{server.url}/#/jobs?created_after=never")
+        await expect(refusal).to_contain_text("입력이 올바르지 않습니다: created_after: must be")
+        await page.get_by_role("button", name="English").click()
+        await expect(refusal).to_contain_text(re.compile("^created_after: must be"))
         assert complaints == []
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def queues(
     database: Database = None,
     window: Annotated[str, typer.Option(metavar="SPAN", help="The time window of the wait and run times.")] = "1h",
+    name: Annotated[str | None, typer.Option(help="Only queues whose name holds this text, in any case.")] = None,
     json: Json = False,
 ) -> None:
     """Show every queue: its jobs by state, its limits, and wait and run times."""
@@ -27,7 +28,7 @@ def queues(
     from hanbeon.clock import seconds_of
     from hanbeon.domain.lifecycle import State
 
-    found = run(_read(database, seconds_of(window, "window")))
+    found = run(_read(database, seconds_of(window, "window"), name))
     if json:
         print_json({"queues": [queue_shape(queue, numbers) for queue, numbers in found]})
         return
@@ -37,15 +38,15 @@ def queues(
         ("queue", *states, "oldest", *spans, "limits"),
         [_row(queue, numbers) for queue, numbers in found],
         right=(*states, "oldest", *spans),
-        empty="no queues; the first job of a queue creates it",
+        empty="no queues; the first job of a queue creates it" if name is None else "no queue has that in its name",
     )
 
 
-async def _read(database: str | None, window: float) -> Sequence[tuple[QueueRecord, QueueStatistics]]:
+async def _read(database: str | None, window: float, name: str | None) -> Sequence[tuple[QueueRecord, QueueStatistics]]:
     from hanbeon.cli.source.source import open_source
 
     async with open_source(database) as source:
-        return (await source.activity(window)).queues
+        return (await source.activity(window, name)).queues
 
 
 def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:

@@ -137,7 +137,7 @@ class Engine(Resource):
     def overview(self) -> EngineOverview:
         """Return the numbers of the whole installation."""
     def queues(
-        self, *, window: int | None = None, cursor: str | None = None, limit: int | None = None
+        self, *, name: str | None = None, window: int | None = None, cursor: str | None = None, limit: int | None = None
     ) -> Iterator[EngineQueue]:
         """List the queues with their limits and statistics, one page at a time."""
     def change_queue(
@@ -245,7 +245,7 @@ class AsyncEngine(Resource):
     async def overview(self) -> EngineOverview:
         """Return the numbers of the whole installation."""
     def queues(
-        self, *, window: int | None = None, cursor: str | None = None, limit: int | None = None
+        self, *, name: str | None = None, window: int | None = None, cursor: str | None = None, limit: int | None = None
     ) -> AsyncIterator[EngineQueue]:
         """List the queues with their limits and statistics, one page at a time."""
     async def change_queue(

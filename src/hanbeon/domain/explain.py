@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,10 +21,36 @@ _SHOWN = 10
 _LONGEST_MESSAGE = 500
 
 
-class Because(msgspec.Struct, frozen=True):
-    """One reason: a stable code, a sentence, and its details."""
+class ExplanationCode(enum.StrEnum):
+    """Every code of a reason."""
 
-    code: str
+    FINISHED = "finished"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    LEASE_EXPIRED = "lease_expired"
+    REDIS_UNAVAILABLE = "redis_unavailable"
+    DISPATCHED = "dispatched"
+    NO_STREAM_WORKER = "no_stream_worker"
+    BLOCKED = "blocked"
+    DEPENDENCY = "dependency"
+    RUN_AT = "run_at"
+    RETRY_TIME = "retry_time"
+    PAUSED = "paused"
+    QUEUE_FULL = "queue_full"
+    ROLE_FULL = "role_full"
+    KEY_FULL = "key_full"
+    NO_HANDLER = "no_handler"
+    NO_WORKER = "no_worker"
+    NEXT_IN_LINE = "next_in_line"
+    CHAIN_EMPTY = "chain_empty"
+    CHAIN_NOT_RUN = "chain_not_run"
+    CHAIN_BLOCKED = "chain_blocked"
+
+
+class Because(msgspec.Struct, frozen=True):
+    """One reason: a stable code, a sentence, and its details: all that the sentence names."""
+
+    code: ExplanationCode
     text: str
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
@@ -89,7 +116,7 @@ def explain(facts: Facts) -> Explanation:
     if reasons:
         return Explanation(False, reasons)
     text = "Nothing is in its way: the next worker with a free slot takes it, in the order of its queue."
-    return Explanation(True, [Because("next_in_line", text)])
+    return Explanation(True, [Because(ExplanationCode.NEXT_IN_LINE, text)])
 
 
 def ended(word: str) -> str:
@@ -101,7 +128,7 @@ def _finished(facts: Facts) -> Because:
     job = facts.job
     details: dict[str, Any] = {"state": job.state.value, "finished_at": job.finished_at}
     if job.state is State.SUCCEEDED:
-        return Because("finished", ended(job.state), details)
+        return Because(ExplanationCode.FINISHED, ended(job.state), details)
     details |= {
         "failure_type": job.failure_type,
         "error_message": job.error_message,
@@ -121,7 +148,7 @@ def _finished(facts: Facts) -> Because:
         why = _failed_with_others(dead, ago)
     else:
         why = _failed(job, ago)
-    return Because("finished", f"{ended(job.state)} {why}", details)
+    return Because(ExplanationCode.FINISHED, f"{ended(job.state)} {why}", details)
 
 
 def _failed(job: JobRecord, ago: str) -> str:
@@ -163,28 +190,31 @@ def _failure(job: JobRecord) -> str:
 
 def _running(job: JobRecord, now: int) -> Because:
     if job.stop_requested_at is not None:
-        return Because("stopping", "It runs and has been asked to stop.", {"instance": job.locked_by})
+        details = {"instance": job.locked_by, "overdue": False}
+        return Because(ExplanationCode.STOPPING, "It runs and has been asked to stop.", details)
     if job.deadline_at is not None and job.deadline_at <= now:
-        return Because("stopping", "It runs, is past its deadline, and is being stopped.", {"instance": job.locked_by})
+        text = "It runs, is past its deadline, and is being stopped."
+        return Because(ExplanationCode.STOPPING, text, {"instance": job.locked_by, "overdue": True})
     if job.locked_until is not None and job.locked_until <= now:
         text = "Its instance has stopped renewing its lease; another takes it over within seconds."
-        return Because("lease_expired", text, {"instance": job.locked_by})
-    return Because("running", "It is running.", {"instance": job.locked_by, "attempt": job.fence})
+        return Because(ExplanationCode.LEASE_EXPIRED, text, {"instance": job.locked_by})
+    return Because(ExplanationCode.RUNNING, "It is running.", {"instance": job.locked_by, "attempt": job.fence})
 
 
 def waiting_for_worker(stream: StreamFacts) -> Because:
     """Explain what a dispatched job waits for."""
-    details = {"stream": stream.name, "workers": stream.workers}
+    details: dict[str, Any] = {"stream": stream.name, "workers": stream.workers}
     if stream.failing is not None:
         text = f"Redis cannot be reached, so no stream worker gets its request: {stream.failing}"
-        return Because("redis_unavailable", text, details)
+        return Because(ExplanationCode.REDIS_UNAVAILABLE, text, {**details, "error_message": stream.failing})
     if not stream.sent:
-        return Because("dispatched", f"Its request is about to be sent to stream {stream.name!r}.", details)
+        text = f"Its request is about to be sent to stream {stream.name!r}."
+        return Because(ExplanationCode.DISPATCHED, text, {**details, "sent": False})
     if stream.workers == 0:
         text = f"Its request is in stream {stream.name!r}, but no worker reads that; start one."
-        return Because("no_stream_worker", text, details)
+        return Because(ExplanationCode.NO_STREAM_WORKER, text, details)
     text = f"Its request is in stream {stream.name!r}; the next worker with room takes it."
-    return Because("dispatched", text, details)
+    return Because(ExplanationCode.DISPATCHED, text, {**details, "sent": True})
 
 
 def _dependencies(dependencies: Mapping[str, State]) -> Iterable[Because]:
@@ -192,9 +222,9 @@ def _dependencies(dependencies: Mapping[str, State]) -> Iterable[Because]:
     alive = [job_id for job_id, state in dependencies.items() if state not in TERMINAL]
     if dead:
         text = f"It is blocked by {_some(dead)}, which failed or was cancelled; retry that job."
-        yield Because("blocked", text, {"blocked_by": dead})
+        yield Because(ExplanationCode.BLOCKED, text, {"blocked_by": dead})
     if alive:
-        yield Because("dependency", f"It waits for {_some(alive)}.", {"waits_for": alive})
+        yield Because(ExplanationCode.DEPENDENCY, f"It waits for {_some(alive)}.", {"waits_for": alive})
 
 
 def _dead(dependencies: Mapping[str, State]) -> list[str]:
@@ -203,14 +233,14 @@ def _dead(dependencies: Mapping[str, State]) -> list[str]:
 
 def _time(job: JobRecord, now: int) -> Iterable[Because]:
     if job.run_at > now:
-        code, what = ("retry_time", "its next try") if job.fence else ("run_at", "its time")
+        code, what = (ExplanationCode.RETRY_TIME, "its next try") if job.fence else (ExplanationCode.RUN_AT, "its time")
         yield Because(code, f"It waits for {what}, in {brief((job.run_at - now) / _MICROS)}.", {"run_at": job.run_at})
 
 
 def _pause(facts: Facts) -> Iterable[Because]:
     if facts.paused:
         queue = facts.job.queue
-        yield Because("paused", f"Queue {queue!r} is paused; resume it.", {"queue": queue})
+        yield Because(ExplanationCode.PAUSED, f"Queue {queue!r} is paused; resume it.", {"queue": queue})
 
 
 def _slots(facts: Facts) -> Iterable[Because]:
@@ -218,25 +248,27 @@ def _slots(facts: Facts) -> Iterable[Because]:
     job, limits = facts.job, facts.limits
     of_role = [holder for holder in facts.holders if holder.role == job.role]
     of_key = [holder for holder in facts.holders if holder.concurrency_key == job.concurrency_key]
-    for code, what, limit, holders in (
-        ("queue_full", f"queue {job.queue!r}", limits.max_concurrent, facts.holders),
-        ("role_full", f"role {job.role!r}", limits.for_role(job.role), of_role),
-        ("key_full", f"key {job.concurrency_key!r}", limits.for_key(job.concurrency_key), of_key),
+    for code, what, name, limit, holders in (
+        (ExplanationCode.QUEUE_FULL, "queue", job.queue, limits.max_concurrent, facts.holders),
+        (ExplanationCode.ROLE_FULL, "role", job.role, limits.for_role(job.role), of_role),
+        (ExplanationCode.KEY_FULL, "key", job.concurrency_key, limits.for_key(job.concurrency_key), of_key),
     ):
         if limit != NO_LIMIT and len(holders) >= limit:
             ids = [holder.id for holder in holders]
-            text = f"All {limit} slots of {what} are taken, by {_some(ids)}."
-            yield Because(code, text, {"limit": limit, "holders": ids[:_SHOWN]})
+            text = f"All {limit} slots of {what} {name!r} are taken, by {_some(ids)}."
+            yield Because(code, text, {what: name, "limit": limit, "holders": ids[:_SHOWN]})
 
 
 def _workers(facts: Facts) -> Iterable[Because]:
     task = facts.job.task
     if task == NO_HANDLER:
-        role = f"for role {facts.job.role!r}" if facts.job.role else "as the default"
-        yield Because("no_handler", f"No task has been named that runs it; name one {role} in its office's sessions.")
+        role = facts.job.role
+        place = f"for role {role!r}" if role else "as the default"
+        text = f"No task has been named that runs it; name one {place} in its office's sessions."
+        yield Because(ExplanationCode.NO_HANDLER, text, {"role": role})
     elif not facts.workers:
         text = f"No live worker has registered task {task!r}; start one that does."
-        yield Because("no_worker", text, {"task": task})
+        yield Because(ExplanationCode.NO_WORKER, text, {"task": task})
 
 
 def _some(ids: Sequence[str]) -> str:

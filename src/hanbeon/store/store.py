@@ -434,11 +434,11 @@ class Store(Transactions):
         self._fold_if_behind(unfolded)
         return found
 
-    async def queue_page(self, after: str, limit: int, window_us: int) -> QueuePage:
-        """Return the queues that follow this name, with their statistics as `statistics` gives them."""
+    async def queue_page(self, after: str, limit: int, window_us: int, like: str | None = None) -> QueuePage:
+        """Return the queues that follow this name and hold the text `like`, with their statistics."""
 
         async def read(tx: Tx) -> tuple[QueuePage, int]:
-            page = await queues.queues_after(tx, after, limit)
+            page = await queues.queues_after(tx, after, limit, like)
             names = {each.id: each.name for each in page.items}
             numbers, unfolded = await tallies.statistics_of(tx, names, window_us, self.unfolded)
             return QueuePage(page, numbers, await queries.now_us(tx)), unfolded

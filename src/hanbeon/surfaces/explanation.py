@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Any
+from typing import cast
 
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, ExplanationReason
 
 
 def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:
@@ -17,7 +17,7 @@ def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callabl
     return Explanation(runnable=found.runnable, reasons=[_reason(each, zone, status_of) for each in found.reasons])
 
 
-def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], str]) -> dict[str, Any]:
+def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], str]) -> ExplanationReason:
     text, details = because.text, dict(because.details)
     if "state" in details:
         state = State(details.pop("state"))
@@ -26,4 +26,4 @@ def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], 
         details, text = {"status": status, **details}, text.replace(engine.ended(state), engine.ended(status), 1)
     for name in engine.INSTANTS & details.keys():
         details[name] = iso(details[name], zone, "milliseconds")
-    return {"code": because.code, "text": text, **details}
+    return cast("ExplanationReason", {"code": because.code, "text": text, **details})

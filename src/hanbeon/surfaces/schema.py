@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Generic, Self, TypedDict, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.event_cursor import MOST, GapReason
+from hanbeon.domain.explain import ExplanationCode
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
 
@@ -82,11 +83,43 @@ class Page(Result, Generic[T], frozen=True, kw_only=True):
     next_cursor: str | None
 
 
+class _ReasonDetails(TypedDict, total=False):
+    status: str
+    finished_at: str | None
+    failure_type: str | None
+    error_message: str | None
+    attempt: int
+    retry_count: int
+    max_retries: int
+    replaced_by: str
+    blocked_by: list[str]
+    waits_for: list[str]
+    instance: int | None
+    overdue: bool
+    stream: str
+    workers: int | None
+    sent: bool
+    run_at: str
+    queue: str
+    role: str
+    key: str
+    limit: int
+    holders: list[str]
+    task: str
+
+
+class ExplanationReason(_ReasonDetails):
+    """A reason: its code, a sentence, and the details of that code, which are all that the sentence names."""
+
+    code: ExplanationCode
+    text: str
+
+
 class Explanation(Result, frozen=True, kw_only=True):
-    """Each reason has a `code`, a `text`, and details by name."""
+    """Why it does not run; `runnable`: nothing is in its way."""
 
     runnable: bool
-    reasons: list[dict[str, Any]]
+    reasons: list[ExplanationReason]
 
 
 class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):

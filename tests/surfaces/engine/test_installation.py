@@ -55,6 +55,22 @@ async def test_queues_are_shown_and_changed(app: App, engine: Client) -> None:
     assert (refused.status, refused.json["field"]) == (422, "max_concurrent")
 
 
+async def test_queues_are_found_by_a_part_of_their_name(app: App, engine: Client) -> None:
+    for queue in ("mail", "shop.Orders", "shop.orders.late", "50%", "50x"):
+        await app.enqueue("work", queue=queue)
+
+    async def found(query: str) -> list[str]:
+        return [each["name"] for each in (await engine.get(f"/api/engine/queues?{query}")).json["items"]]
+
+    assert await found("name=ORDERS") == ["shop.Orders", "shop.orders.late"]
+    assert await found("name=0%25") == ["50%"]
+    assert await found("name=none") == []
+    first = (await engine.get("/api/engine/queues?name=orders&limit=1")).json
+    assert await found(f"name=orders&cursor={first['next_cursor']}") == ["shop.orders.late"]
+    async with AsyncClient(engine.url) as client:
+        assert [each.name async for each in client.engine.queues(name="late")] == ["shop.orders.late"]
+
+
 async def test_limits_of_an_office_are_changed_by_its_config(app: App, engine: Client) -> None:
     office = await app.offices.create(name="Seoul")
     queue = f"office:{office.id}"

@@ -10,14 +10,18 @@ from typing import Any
 
 from hanbeon.app import App
 from hanbeon.cli.source.source import Activity, Count, JobDetail
+from hanbeon.clock import micros
+from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage
+from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.settings import masked
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queues import QueueRecord
 
 
@@ -87,13 +91,15 @@ class DatabaseSource:
     async def queues(self) -> list[QueueRecord]:
         return await self._app.queues()
 
-    async def activity(self, window: float) -> Activity:
-        numbers = await self._app.statistics(window=window)
-        now = await self._app.store.read(queries.now_us)
-        # A queue may have been created between the two reads.
-        return Activity(
-            now, [(queue, numbers[queue.name]) for queue in await self._app.queues() if queue.name in numbers]
-        )
+    async def activity(self, window: float, name: str | None = None) -> Activity:
+        check_window(window, TIMINGS_KEPT_US)
+        pairs: list[tuple[QueueRecord, QueueStatistics]] = []
+        while True:
+            after = pairs[-1][0].name if pairs else ""
+            page, numbers, now = await self._app.store.queue_page(after, PAGE_ROWS, micros(window), name)
+            pairs += [(queue, numbers[queue.name]) for queue in page.items]
+            if not page.more:
+                return Activity(now, pairs)
 
     async def change_queue(
         self, name: str, changes: Mapping[str, Any], *, paused: bool | None, create: bool

@@ -131,8 +131,8 @@ def explanation(found: schema.Explanation) -> Explanation:
     return Explanation(found.runnable, [_because(each) for each in found.reasons])
 
 
-def _because(reason: dict[str, Any]) -> Because:
-    details = {name: value for name, value in reason.items() if name not in ("code", "text")}
+def _because(reason: schema.ExplanationReason) -> Because:
+    details: dict[str, Any] = {name: value for name, value in reason.items() if name not in ("code", "text")}
     if "status" in details:  # The surface's word for it; that of the engine's own surface is the state.
         details = {"state": details.pop("status"), **details}
     for name in INSTANTS & details.keys():

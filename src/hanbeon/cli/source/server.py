@@ -151,8 +151,8 @@ class ServerSource:
         return [records.queue_record(each) async for each in self.client.engine.queues()]
 
     @_asking
-    async def activity(self, window: float) -> Activity:
-        listed = self.client.engine.queues(window=math.ceil(window))
+    async def activity(self, window: float, name: str | None = None) -> Activity:
+        listed = self.client.engine.queues(window=math.ceil(window), name=name)
         pairs = [(records.queue_record(each), records.statistics_of(each)) async for each in listed]
         return Activity(records.instant((await self.client.engine.overview()).at), pairs)
 

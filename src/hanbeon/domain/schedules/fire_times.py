@@ -40,10 +40,11 @@ class NoteKind(enum.StrEnum):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A remark on an unusual fire, shown in previews."""
+    """A remark on an unusual fire, shown in previews; `wall`: the time of day that the schedule names."""
 
     kind: NoteKind
     text: str
+    wall: dt.datetime
 
 
 class Fire(msgspec.Struct, frozen=True):
@@ -157,15 +158,16 @@ def jitter_of(schedule_id: str, fire_at: int, jitter_us: int) -> int:
 
 def _skipped(wall: dt.datetime, jump: dt.datetime) -> Note:
     when = _time(jump) if jump.date() == wall.date() else f"{jump.date()} {_time(jump)}"
-    return Note(NoteKind.GAP, f"{_time(wall)} does not exist on {wall.date()}; fires at {when}, when the clocks jump")
+    text = f"{_time(wall)} does not exist on {wall.date()}; fires at {when}, when the clocks jump"
+    return Note(NoteKind.GAP, text, wall)
 
 
 def _first_pass(wall: dt.datetime) -> Note:
-    return Note(NoteKind.FOLD_FIRST, f"{_time(wall)} comes twice on {wall.date()}; this is the first")
+    return Note(NoteKind.FOLD_FIRST, f"{_time(wall)} comes twice on {wall.date()}; this is the first", wall)
 
 
 def _second_pass(wall: dt.datetime) -> Note:
-    return Note(NoteKind.FOLD_SECOND, f"{_time(wall)} comes twice on {wall.date()}; this is the second")
+    return Note(NoteKind.FOLD_SECOND, f"{_time(wall)} comes twice on {wall.date()}; this is the second", wall)
 
 
 def _time(wall: dt.datetime) -> str:

@@ -9,10 +9,14 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH, UNKNOWN_JOB, DeadLetterCode
+from hanbeon.engine.stream.messages import UnreadableError, read_message
 from hanbeon.engine.stream.wire import Wire, entry_order
 from hanbeon.errors import NotFound
+from hanbeon.stream_worker.request import Request
 
 _REMEDY = "`hanbeon deadletter list` shows them"
+_REASONS = {DeadLetterCode.UNKNOWN_JOB: UNKNOWN_JOB, DeadLetterCode.INVALID_OUTPUT_PATH: INVALID_OUTPUT_PATH}
 # Together: a letter is put back once, however often it is asked for.
 _PUT_BACK = """
 if redis.call('XDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
@@ -31,6 +35,27 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Any]
     at: int
     """When it was moved here, in microseconds."""
+
+    @property
+    def cause(self) -> tuple[DeadLetterCode, str | None]:
+        """The code of the reason, and the field that could not be read, if it is one.
+
+        Letters hold the reason as text, as their format says: it is found again by reading the message once more.
+        """
+        for code, reason in _REASONS.items():
+            if self.reason == reason:
+                return code, None
+        kind = self.stream.rpartition(".")[2]
+        fields = {name: str(value) for name, value in self.payload.items()}
+        try:
+            Request.from_fields(fields) if kind == "requests" else read_message(kind, fields)
+        except UnreadableError as error:
+            if str(error) == self.reason:
+                return DeadLetterCode.UNREADABLE, error.field
+        except ValueError as error:
+            if str(error) == self.reason:
+                return DeadLetterCode.UNREADABLE, None
+        return DeadLetterCode.OTHER, None
 
 
 class DeadLetters:

@@ -21,7 +21,11 @@ _FENCE_MAX = 2**62
 
 
 class UnreadableError(Exception):
-    """The message is not one; its text is the reason."""
+    """The message is not one, because of this field; its text is the reason."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        self.field = field
+        super().__init__(f"{field} must be {rule}")
 
 
 class Message(NamedTuple):
@@ -37,7 +41,7 @@ def read_message(kind: str, fields: Mapping[str, str]) -> Message:
     """Read an entry of `progress` or `results`. Raises UnreadableError."""
     wire_id = fields.get("jobId", "")
     if not wire_id or len(wire_id) > _LONGEST_ID:
-        raise UnreadableError(f"jobId must be the id of a job, got {quoted(wire_id)}")
+        raise UnreadableError("jobId", f"the id of a job, got {quoted(wire_id)}")
     fence = _whole(fields["fence"], "fence", _FENCE_MAX) if fields.get("fence") else None
     if kind == "progress":
         percent = _whole(fields.get("progress", ""), "progress", 100)
@@ -49,14 +53,14 @@ def read_message(kind: str, fields: Mapping[str, str]) -> Message:
 def _reply(fields: Mapping[str, str]) -> Reply:
     status = fields.get("status", "")
     if status not in STATUSES:
-        raise UnreadableError(f"status must be one of {', '.join(STATUSES)}, got {quoted(status)}")
+        raise UnreadableError("status", f"one of {', '.join(STATUSES)}, got {quoted(status)}")
     result = fields.get("result")
     if result is not None:
         try:
             check_depth(result, "result")
             msgspec.json.decode(result)
         except (InvalidInput, msgspec.DecodeError) as error:
-            raise UnreadableError(f"result must be JSON: {error}") from error
+            raise UnreadableError("result", f"JSON: {error}") from error
     return Reply(
         status=status,
         result_uri=_text(fields.get("resultUri")),
@@ -78,7 +82,7 @@ def fence_of(message: Message, call: StreamCall) -> int | None:
 def _whole(text: str, field: str, most: int) -> int:
     if text.isascii() and text.isdigit() and int(text[:20]) <= most:
         return int(text[:20])
-    raise UnreadableError(f"{field} must be an integer from 0 to {most}, got {quoted(text)}")
+    raise UnreadableError(field, f"an integer from 0 to {most}, got {quoted(text)}")
 
 
 def _text(text: str | None, limit: int = _LONGEST_TEXT) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.clock import micros
+from hanbeon.domain.dead_letters import UNKNOWN_JOB
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.engine.stream.messages import Message, UnreadableError, fence_of, read_message
 from hanbeon.engine.stream.wire import Dead, Entry, Wire
@@ -20,7 +21,6 @@ from hanbeon.store.tx import Tx
 from hanbeon.tasks.stream_call import StreamCall
 
 _log = get_logger("hanbeon.engine")
-UNKNOWN_JOB = "unknown job"
 
 
 class _Heard(NamedTuple):

@@ -14,9 +14,43 @@ try { theme = localStorage.getItem("hanbeon.theme"); } catch { /* A browser may 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = theme ?? (dark ? "dark" : "light");
 
+// Its language, too. Summaries and schemas are those of the description.
+const KOREAN = {
+  "API reference": "API 문서",
+  "← Dashboard": "← 대시보드",
+  Reference: "목차",
+  Filter: "찾기",
+  "Filter: path or text …": "경로나 글자로 찾기 …",
+  Token: "토큰",
+  "unless logged in": "로그인하지 않은 경우",
+  "Made from {0}. What you send here is really done.": "{0}에서 만들었습니다. 여기에서 보낸 요청은 실제로 실행됩니다.",
+  "Loading …": "불러오는 중 …",
+  "{0} (needed)": "{0} (필수)",
+  "Body (JSON)": "본문 (JSON)",
+  Send: "보내기",
+  "{0} in {1} ms": "{0}, {1} ms",
+  "Scopes: {0}": "범위: {0}",
+  Takes: "요청",
+  "Answers {0}": "응답 {0}",
+};
+let language = null;
+try { language = localStorage.getItem("hanbeon.language"); } catch { /* As above. */ }
+const korean = (language ?? navigator.language).toLowerCase().startsWith("ko");
+const say = (text, ...values) => (korean ? KOREAN[text] : text).replace(/\{(\d)\}/g, (_, place) => values[place]);
+document.documentElement.lang = korean ? "ko" : "en";
+document.title = `${say("API reference")} · Hanbeon`;
+for (const each of document.querySelectorAll("[data-text]")) {
+  const [before, after] = say(each.dataset.text, "\0").split("\0");
+  const link = each.querySelector("a, input");
+  each.replaceChildren(before, ...(link ? [after === undefined ? " " : "", link] : []), after ?? "");
+}
+for (const each of document.querySelectorAll("input")) {
+  if (each.placeholder) each.placeholder = say(each.placeholder);
+  if (each.ariaLabel) each.ariaLabel = say(each.ariaLabel);
+}
+
 function field(form, parameter) {
-  const needed = parameter.required ? " (needed)" : "";
-  const label = make("label", `${parameter.name}${needed}`);
+  const label = make("label", parameter.required ? say("{0} (needed)", parameter.name) : parameter.name);
   label.append(make("input", "", { name: parameter.name, "data-in": parameter.in }));
   form.append(label);
 }
@@ -48,7 +82,7 @@ async function send(form, method, path, output) {
   const text = await answer.text();
   let shown = text;
   try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* It is no JSON, and shown as it is. */ }
-  output.textContent = `${answer.status} in ${Math.round(performance.now() - began)} ms\n\n${shown}`;
+  output.textContent = `${say("{0} in {1} ms", answer.status, Math.round(performance.now() - began))}\n\n${shown}`;
 }
 
 function show(main, path, method, operation, all) {
@@ -59,13 +93,13 @@ function show(main, path, method, operation, all) {
   for (const parameter of operation.parameters ?? []) field(form, parameter);
   const body = operation.requestBody?.content?.["application/json"]?.schema;
   if (body) {
-    const label = make("label", "Body (JSON)");
+    const label = make("label", say("Body (JSON)"));
     label.append(make("textarea", "", { spellcheck: "false" }));
     form.append(label);
   }
   const output = make("pre");
   output.hidden = true;
-  form.append(make("button", "Send"));
+  form.append(make("button", say("Send")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     output.hidden = false;
@@ -73,11 +107,11 @@ function show(main, path, method, operation, all) {
     send(form, method.toUpperCase(), path, output).catch((error) => { output.textContent = String(error); });
   });
   holder.append(summary);
-  if (operation["x-scopes"]) holder.append(make("p", `Scopes: ${operation["x-scopes"].join(", ")}`, { class: "scopes" }));
+  if (operation["x-scopes"]) holder.append(make("p", say("Scopes: {0}", operation["x-scopes"].join(", ")), { class: "scopes" }));
   holder.append(form, output);
-  showSchema(holder, "Takes", body, all);
+  showSchema(holder, say("Takes"), body, all);
   for (const [status, answer] of Object.entries(operation.responses)) {
-    if (status !== "default") showSchema(holder, `Answers ${status}`, answer.content?.["application/json"]?.schema, all);
+    if (status !== "default") showSchema(holder, say("Answers {0}", status), answer.content?.["application/json"]?.schema, all);
   }
   main.append(holder);
 }

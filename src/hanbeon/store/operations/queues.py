@@ -98,9 +98,13 @@ async def queues(tx: Tx) -> list[QueueRecord]:
     return [_record(row) for row in await tx.fetch("queues")]
 
 
-async def queues_after(tx: Tx, name: str, limit: int) -> Slice[QueueRecord]:
-    """Return a page of the queues, by name: those that follow this one."""
-    found = fitting(keyed(await tx.fetch("queues_after", name, limit + 1), "id"), limit)
+async def queues_after(tx: Tx, name: str, limit: int, like: str | None = None) -> Slice[QueueRecord]:
+    """Return a page of the queues, by name: those that follow this one and hold the text `like`, in whatever case."""
+    if like is None:
+        rows = await tx.fetch("queues_after", name, limit + 1)
+    else:
+        rows = await tx.fetch("queues_named_like", name, like, limit + 1)
+    found = fitting(keyed(rows, "id"), limit)
     return found.of(await queues_by_id(tx, found.items))
 
 

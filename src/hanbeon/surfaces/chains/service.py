@@ -11,6 +11,7 @@ from hanbeon.domain.chains.job import ChainJob
 from hanbeon.domain.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.steps import QUEUE
 from hanbeon.domain.event_cursor import Cursor as EventCursor
+from hanbeon.domain.explain import ExplanationCode
 from hanbeon.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
@@ -230,10 +231,10 @@ class Chains(Service):
 
 
 _RESTING = {
-    ChainState.EMPTY: ("chain_empty", "It has no jobs; enqueue some, then run it."),
-    ChainState.READY: ("chain_not_run", "It is not running; run it."),
+    ChainState.EMPTY: (ExplanationCode.CHAIN_EMPTY, "It has no jobs; enqueue some, then run it."),
+    ChainState.READY: (ExplanationCode.CHAIN_NOT_RUN, "It is not running; run it."),
     ChainState.BLOCKED: (
-        "chain_blocked",
+        ExplanationCode.CHAIN_BLOCKED,
         "A backward operation failed, and the chain stops there; resume tries it again, skip goes on without it.",
     ),
 }

@@ -64,11 +64,14 @@ class EngineDeadLetters(EngineJobs):
             await wire.close()
 
     def _letter(self, letter: DeadLetter) -> schemas.DeadLetter:
+        code, field = letter.cause
         return schemas.DeadLetter(
             id=letter.id,
             stream=letter.stream,
             entry=letter.entry,
             reason=letter.reason,
+            code=code,
+            field=field,
             payload=letter.payload,
             at=self._serializer.iso(letter.at),
         )

@@ -121,8 +121,9 @@ class QueueChangeFields(TypedDict, total=False):
 
 
 class QueueQueryFields(TypedDict, total=False):
-    """By name. `window`: over how many seconds activity is counted; at most a week."""
+    """By name. `name`: a part of it, in any case. `window`: the seconds of activity to count, a week at most."""
 
+    name: str | None
     window: int
     cursor: str | None
     limit: int

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.dead_letters import DeadLetterCode
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDependencyFailure
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
+from hanbeon.domain.timeline import MomentType
 from hanbeon.surfaces.schema import (
     STORABLE,
     BulkCursor,
@@ -116,8 +118,9 @@ class Bulk(Request, frozen=True, kw_only=True):
 
 
 class QueueQuery(Request, frozen=True, kw_only=True):
-    """By name. `window`: over how many seconds activity is counted; at most a week."""
+    """By name. `name`: a part of it, in any case. `window`: the seconds of activity to count, a week at most."""
 
+    name: Name | UnsetType | None = UNSET
     window: Annotated[int, Meta(ge=60, le=7 * 86_400)] = 3_600
     cursor: Name | UnsetType | None = UNSET
     limit: PageSize = 100
@@ -249,7 +252,7 @@ class Moved(Result, frozen=True, kw_only=True):
     """One moment of a job's life, put together from the job and its attempts."""
 
     at: str
-    type: str
+    type: MomentType
     text: str
     attempt: int | None = None
 
@@ -467,12 +470,17 @@ class EngineSettings(Result, frozen=True, kw_only=True):
 
 
 class DeadLetter(Result, frozen=True, kw_only=True):
-    """A message of a stream worker that could not be used, and why. `stream` and `entry`: where it was."""
+    """A message of a stream worker that could not be used, and why. `stream` and `entry`: where it was.
+
+    `field`: the one that could not be read, if `code` is `unreadable` and it was one.
+    """
 
     id: str
     stream: str
     entry: str
     reason: str
+    code: DeadLetterCode
+    field: str | None
     payload: dict[str, Any]
     at: str
 

@@ -66,7 +66,7 @@ class Engine(EngineDeadLetters):
         """List the queues by name, with their limits, the number of their jobs, and their activity in `window`."""
         query = validate(schemas.QueueQuery, fields)
         page, numbers, at = await self._store.queue_page(
-            or_default(query.cursor, None) or "", query.limit, micros(query.window)
+            or_default(query.cursor, None) or "", query.limit, micros(query.window), or_default(query.name, None)
         )
         view = self._serializer
         return schemas.EngineQueues(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
 from hanbeon.domain.exports.jobs import JobType, output_name
 from hanbeon.errors import InvalidOutputPath, PermanentError
 from hanbeon.rendering.export_work import perform
@@ -14,7 +15,7 @@ from hanbeon.rendering.renderer import Report
 from hanbeon.surfaces.exports.paths import Missing, make_folder_of, open_below
 from hanbeon.tasks.context import SyncContext
 
-INVALID_OUTPUT_PATH, INVALID_INPUT_PATH = "INVALID_OUTPUT_PATH", "INVALID_INPUT_PATH"
+INVALID_INPUT_PATH = "INVALID_INPUT_PATH"
 
 
 class ContextReport:

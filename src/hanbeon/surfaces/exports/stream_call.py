@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import msgspec
 
+from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
 from hanbeon.domain.exports.jobs import ExportArgs, output_name
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.errors import PermanentError
 from hanbeon.stream_worker.request import Request
-from hanbeon.surfaces.exports.export_run import INVALID_OUTPUT_PATH, check_output
+from hanbeon.surfaces.exports.export_run import check_output
 from hanbeon.tasks.stream_call import Reply, StreamCall
 
 STREAM_NAME = "job"

@@ -31,7 +31,7 @@ from hanbeon.surfaces.offices.schemas import (
     Webhook,
 )
 from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, EventType, JobStatus, WebhookState, status_of_state
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, ExplanationReason
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 _DEAD = (State.FAILED, State.CANCELLED)
@@ -157,10 +157,12 @@ def explanation_view(found: engine.Explanation, office_id: str, zone: tzinfo) ->
     return Explanation(runnable=seen.runnable, reasons=[_of_office(each, queue) for each in seen.reasons])
 
 
-def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
+def _of_office(reason: ExplanationReason, queue: str) -> ExplanationReason:
     """Hide that an office is a queue."""
     text = reason["text"].replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
-    return {name: it for name, it in reason.items() if name != "queue"} | {"text": text}
+    seen: ExplanationReason = {**reason, "text": text}
+    seen.pop("queue", None)
+    return seen
 
 
 def iso_ms(us: int | None, zone: tzinfo) -> str | None:

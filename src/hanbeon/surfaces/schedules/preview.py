@@ -46,5 +46,7 @@ def next_fires(timing: Timing, after: int, n: int) -> list[schemas.PreviewedFire
 
 
 def _shown(fire: Fire, zone: ZoneInfo) -> schemas.PreviewedFire:
-    note = None if fire.note is None else fire.note.text
-    return schemas.PreviewedFire(at=iso(fire.at, zone, "milliseconds") or "", note=note)
+    at, note = iso(fire.at, zone, "milliseconds") or "", fire.note
+    if note is None:
+        return schemas.PreviewedFire(at=at)
+    return schemas.PreviewedFire(at=at, note=note.text, note_kind=note.kind, wall=note.wall.isoformat())

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap, NoteKind
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
@@ -230,10 +230,12 @@ class SchedulePage(Page[Schedule], frozen=True, kw_only=True):
 
 
 class PreviewedFire(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """A future fire. `note` explains the effect of a clock change on it."""
+    """A future fire. `note` explains the effect of a clock change on it; `wall` is the local time that was meant."""
 
     at: str
     note: str | None = None
+    note_kind: NoteKind | None = None
+    wall: str | None = None
 
 
 class Preview(Result, frozen=True, kw_only=True):

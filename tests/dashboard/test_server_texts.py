@@ -1,0 +1,54 @@
+"""Sentences of the server in Korean: each code of a closed set has one, with values that the answer has."""
+
+import json
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from hanbeon.domain.dead_letters import DeadLetterCode
+from hanbeon.domain.explain import ExplanationCode
+from hanbeon.domain.schedules.fire_times import NoteKind
+from hanbeon.domain.timeline import MomentType
+from hanbeon.server import health, session
+from hanbeon.server.openapi import problems_of
+from hanbeon.surfaces.engine.schemas import DeadLetter
+from hanbeon.surfaces.registry import SURFACES
+from hanbeon.surfaces.schema import ExplanationReason
+from tests.docs.markdown import ROOT
+
+_TEXTS = json.loads((ROOT / "dashboard/src/server_texts.json").read_text())
+_OPERATIONS = [*health.OPERATIONS, *session.OPERATIONS, *(each for surface in SURFACES for each in surface.operations)]
+_CODES: dict[str, Iterable[str]] = {
+    "explanation": ExplanationCode,
+    "dead_letter": DeadLetterCode,
+    "moment": MomentType,
+    "note": NoteKind,
+    "problem": {code for each in _OPERATIONS for codes in problems_of(each).values() for code in codes},
+}
+_VALUES = {
+    "explanation": ExplanationReason.__annotations__.keys(),
+    "dead_letter": {*DeadLetter.__struct_fields__, "value"},
+    "moment": {"queue", "attempt", "why"},
+    "note": {"date", "wall", "at"},
+    "problem": {"detail", "state"},
+}
+
+
+def test_closed_sets_are_all_translated() -> None:
+    assert _TEXTS.keys() == _CODES.keys()
+
+
+@pytest.mark.parametrize("kind", _CODES)
+def test_server_texts_have_each_code_in_korean(kind: str) -> None:
+    assert {key.partition(".")[0] for key in _TEXTS[kind]} == {str(code) for code in _CODES[kind]}
+    # A code is a text by itself, also where some of its cases have others.
+    assert set(map(str, _CODES[kind])) <= _TEXTS[kind].keys()
+
+
+@pytest.mark.parametrize("kind", _CODES)
+def test_server_texts_are_korean_with_known_values(kind: str) -> None:
+    for key, text in _TEXTS[kind].items():
+        assert set(re.findall(r"\{(\w+)\}", text)) <= _VALUES[kind], key
+        words = re.sub(r"\{\w+\}", "", text)
+        assert not words or re.search("[가-힣]", words), key
