@@ -22,10 +22,10 @@ _SECONDS = 300
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 except ImportError:  # Run by `make`, to bundle it again.
-    BuildHookInterface = object
+    BuildHookInterface = object  # type: ignore[assignment,misc]  # not a type then, but a base class all the same
 
 
-class DashboardHook(BuildHookInterface):  # type: ignore[misc,type-arg]  # hatchling has no types
+class DashboardHook(BuildHookInterface):  # type: ignore[type-arg]  # without hatchling, object takes none
     """Called by hatchling before it collects the files of the package."""
 
     PLUGIN_NAME = "custom"
