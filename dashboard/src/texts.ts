@@ -32,7 +32,7 @@ const en = {
   ready: "Ready",
   delayed: "Delayed",
   oldest: "oldest {0}",
-  ofSlots: "slots: {0} · workers alive: {1}",
+  ofSlots: "slots: {0} · workers: {1}",
   perMinute: "{0} a minute, last hour",
   lastHour: "last hour · {0} %",
   nothingLate: "nothing is late",
