@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -39,11 +40,23 @@ async def command(*words: str) -> None:
         raise SystemExit(f"hanbeon {' '.join(words)} failed")
 
 
+def check_free(port: int) -> None:
+    """End before anything is announced, if another program serves there."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            why = f"cannot listen on port {port} ({error.strerror}); choose another with make run PORT="
+            raise SystemExit(why) from None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the showcase until Ctrl-C.")
-    parser.add_argument("--port", default="8000")
+    parser.add_argument("--port", default=8000, type=int)
     parser.add_argument("--empty", action="store_true", help="start with nothing")
     given = parser.parse_args()
+    check_free(given.port)
     (HERE / "out").mkdir(exist_ok=True)
     # Commands of the file are found beside this Python, which has the package.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
@@ -58,7 +71,7 @@ def main() -> None:
             print(f"Messages of workflows arrive at http://{address}/")
         print(f"The dashboard is http://127.0.0.1:{given.port}/, the API reference /docs. Ctrl-C ends it.", flush=True)
         file = HERE / ("empty.toml" if given.empty else "hanbeon.toml")
-        sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", given.port]
+        sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", str(given.port)]
         hanbeon()
 
 

@@ -42,6 +42,12 @@ class InvalidInput(HanbeonError):
         self.field = plain(field, _FIELD_CHARACTERS) if field else None
         super().__init__(f"{self.field}: {message}" if self.field else message)
 
+    def move_inside(self, place: str) -> None:
+        """Name the field as one of `place`, a part of a larger input, in the text, too."""
+        message = str(self).removeprefix(f"{self.field}: ") if self.field else str(self)
+        self.field = plain(f"{place}.{self.field}" if self.field else place, _FIELD_CHARACTERS)
+        self.args = (plain(f"{self.field}: {message}", TEXT_CHARACTERS),)
+
 
 class NotFound(HanbeonError):
     """Not found."""

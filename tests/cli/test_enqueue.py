@@ -16,7 +16,7 @@ from hanbeon import App
 
 app = App()
 
-@app.task(queue="mail", retries=1, timeout=30)
+@app.task(queue="mail", retries=1, retry_delay=1, timeout=30)
 async def send(to: str, copies: int = 1) -> str:
     return f"{to} {copies}"
 """
@@ -101,6 +101,21 @@ async def _send(ctx: Context, to: str = "nobody") -> str:
     return f"sent to {to}"
 
 
+async def test_wait_tells_of_an_attempt_that_is_tried_again(app: App, app_url: str, shop: str) -> None:
+    @app.task
+    async def send(ctx: Context, to: str, copies: int = 1) -> str:
+        if ctx.attempt == 1:
+            raise ValueError("the disk is full")
+        return to
+
+    async with app.worker():
+        answer = await call("enqueue", "send", "to=Ada", "--wait", "--app", shop, "--database", app_url)
+    assert (answer.code, answer.out) == (0, '"Ada"\n')
+    (line,) = answer.err.splitlines()
+    assert line.startswith("attempt 1 failed: ValueError: the disk is full; it is tried again in ")
+    assert line.endswith(" --log` shows its log")
+
+
 async def test_waiting_for_a_job_that_does_not_succeed(app: App, app_url: str) -> None:
     @app.task
     async def break_off(how: str) -> None:
@@ -156,7 +171,7 @@ async def test_ctrl_c_ends_the_waiting_and_not_the_job(app: App, app_url: str) -
                 waiting.send_signal(signal.SIGINT)
                 out, err = await asyncio.to_thread(waiting.communicate, timeout=30)
                 assert (waiting.returncode, out) == (130, "")
-                assert err == f"job {event.job_id} keeps running; `hanbeon cancel {event.job_id}` stops it\n"
+                assert err == f"job {event.job_id} is not stopped by this; `hanbeon cancel {event.job_id}` cancels it\n"
             finally:
                 waiting.kill()
         assert await app.job(event.job_id or "").state() is State.RUNNING

@@ -69,7 +69,7 @@ async def test_waiting_and_following_show_a_bar(app: App, app_url: str) -> None:
             terminal.press(CTRL_C)
             ended, modes = await asyncio.to_thread(terminal.end)
             assert (ended, modes) == (130, terminal.modes)
-            assert "keeps running; `hanbeon cancel" in terminal.rest()
+            assert "is not stopped by this; `hanbeon cancel" in terminal.rest()
         (job,) = await app.jobs()
         with Terminal("job", job.id, "--follow", "--database", app_url) as terminal:
             await asyncio.to_thread(terminal.until, r"wait.*running.*━.*40%")

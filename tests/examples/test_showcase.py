@@ -7,6 +7,7 @@ import contextlib
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,18 @@ async def test_empty_showcase_has_nothing(folder: Path) -> None:
     async with showing(folder, "--empty") as (url, printed):
         assert printed == ["The dashboard is http://127.0.0.1:0/, the API reference /docs. Ctrl-C ends it.\n"]
         assert not any((await asyncio.to_thread(_inventory, url)).values())
+
+
+def test_showcase_names_a_port_that_is_taken(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, str(folder / "showcase" / "showcase.py"), "--port", port]
+        ended = subprocess.run(
+            command, env=environment(), capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert f"cannot listen on port {port}" in ended.stderr
+    assert "PORT=" in ended.stderr
 
 
 def test_showcase_file_is_valid(folder: Path) -> None:

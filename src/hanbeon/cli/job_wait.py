@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import typer
 
 from hanbeon.app import App
-from hanbeon.cli.job_follower import bar, follow, raise_unless_succeeded
+from hanbeon.cli.formats import brief
+from hanbeon.cli.job_follower import Show, bar, follow, raise_unless_succeeded
 from hanbeon.cli.new_job import warn_without_worker
 from hanbeon.cli.output import console, print_json
 from hanbeon.cli.source.database import DatabaseSource
+from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import HanbeonError
+from hanbeon.quotation import plain
 
 _WARN_AFTER_SECONDS = 5.0
 
@@ -30,7 +34,7 @@ def hint_on_interrupt(job_id: str) -> Iterator[None]:
     try:
         yield
     except asyncio.CancelledError:
-        typer.echo(f"job {job_id} keeps running; `hanbeon cancel {job_id}` stops it", err=True)
+        typer.echo(f"job {job_id} is not stopped by this; `hanbeon cancel {job_id}` cancels it", err=True)
         raise
 
 
@@ -51,9 +55,25 @@ async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     warning = asyncio.get_running_loop().create_task(_warn_later(app, job_id))
     try:
         with bar(console(stderr=True) if log else None) as screen:
-            return await follow(DatabaseSource(app), job_id, screen)
+            return await follow(DatabaseSource(app), job_id, screen._replace(show=_telling_failures(screen.show)))
     finally:
         warning.cancel()
+
+
+def _telling_failures(show: Show) -> Show:
+    """Print each failed attempt that is tried again: it may be minutes until the next one."""
+    told = 0
+
+    def tell(record: JobRecord) -> None:
+        nonlocal told
+        if record.state is State.PENDING and record.error_message is not None and record.fence > told:
+            told = record.fence
+            left = brief(max(0, record.run_at - time.time_ns() // 1_000) / MICROS)
+            message = f"attempt {told} failed: {plain(record.error_message)}; it is tried again in {left}"
+            typer.echo(f"{message}; `hanbeon job {record.id} --log` shows its log", err=True)
+        show(record)
+
+    return tell
 
 
 async def _warn_later(app: App, job_id: str) -> None:

@@ -279,7 +279,9 @@ class Worker:
         if self._stop_requested.is_set():
             self._hurry.set()
         else:
-            _log.info("worker_stopping", instance=self.instance, running=len(self.attempts))
+            running = len(self.attempts)
+            waits = {"grace": self._settings.shutdown_grace, "hint": "a second signal stops at once"} if running else {}
+            _log.info("worker_stopping", instance=self.instance, running=running, **waits)
         self._stop_requested.set()
 
     async def stop(self) -> None:

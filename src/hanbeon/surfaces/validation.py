@@ -42,7 +42,7 @@ class inside:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, InvalidInput):
-            error.field = f"{self._place}.{error.field}" if error.field else self._place
+            error.move_inside(self._place)
 
 
 def decode(data: bytes, kind: type[T]) -> T:
