@@ -138,20 +138,22 @@ async def explain_sqlite(sqlite_url: str) -> AsyncIterator[Callable[[str], list[
 
 
 async def test_search_of_queues_reads_names_in_their_index(
-    explain_sqlite: Callable[[str], list[str]], postgres_connection: Any
+    explain_sqlite: Callable[[str], list[str]], postgres_url: str
 ) -> None:
     plan = explain_sqlite(statement("queues_named_like", Sqlite))
     assert any("SEARCH n USING COVERING INDEX" in line for line in plan), plan
-    await postgres_connection.execute("BEGIN")
-    await postgres_connection.execute(
-        "INSERT INTO hanbeon.queue (name, limits, created_at, changed_at) "
-        "SELECT 'z' || n, repeat('x', 200), 1, 1 FROM generate_series(1, 5000) AS n"
-    )
-    await postgres_connection.execute("ANALYZE hanbeon.queue")
-    sql = statement("queues_named_like", Postgres)
-    await postgres_connection.execute(f"PREPARE search (text, text, bigint) AS {sql}")
-    rows = await postgres_connection.fetch("EXPLAIN EXECUTE search('', 'mail', 100)")
-    await postgres_connection.execute("DEALLOCATE search; ROLLBACK")
+    await migrate(postgres_url)
+    connection = await asyncpg.connect(postgres_url)
+    try:
+        await connection.execute(
+            "INSERT INTO hanbeon.queue (name, limits, created_at, changed_at) "
+            "SELECT 'z' || n, repeat('x', 200), 1, 1 FROM generate_series(1, 5000) AS n"
+        )
+        await connection.execute("ANALYZE hanbeon.queue")
+        await connection.execute(f"PREPARE search (text, text, bigint) AS {statement('queues_named_like', Postgres)}")
+        rows = await connection.fetch("EXPLAIN EXECUTE search('', 'mail', 100)")
+    finally:
+        await connection.close()
     plan = [row[0] for row in rows]
     assert any("Index Only Scan" in line for line in plan), plan
 
