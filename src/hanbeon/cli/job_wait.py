@@ -55,25 +55,25 @@ async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     warning = asyncio.get_running_loop().create_task(_warn_later(app, job_id))
     try:
         with bar(console(stderr=True) if log else None) as screen:
-            return await follow(DatabaseSource(app), job_id, screen._replace(show=_telling_failures(screen.show)))
+            return await follow(DatabaseSource(app), job_id, screen._replace(show=_with_failures(screen.show)))
     finally:
         warning.cancel()
 
 
-def _telling_failures(show: Show) -> Show:
+def _with_failures(show: Show) -> Show:
     """Print each failed attempt that is tried again: it may be minutes until the next one."""
-    told = 0
+    last = 0
 
-    def tell(record: JobRecord) -> None:
-        nonlocal told
-        if record.state is State.PENDING and record.error_message is not None and record.fence > told:
-            told = record.fence
+    def show_failure(record: JobRecord) -> None:
+        nonlocal last
+        if record.state is State.PENDING and record.error_message is not None and record.fence > last:
+            last = record.fence
             left = brief(max(0, record.run_at - time.time_ns() // 1_000) / MICROS)
-            message = f"attempt {told} failed: {plain(record.error_message)}; it is tried again in {left}"
+            message = f"attempt {last} failed: {plain(record.error_message)}; it is tried again in {left}"
             typer.echo(f"{message}; `hanbeon job {record.id} --log` shows its log", err=True)
         show(record)
 
-    return tell
+    return show_failure
 
 
 async def _warn_later(app: App, job_id: str) -> None:
