@@ -20,6 +20,13 @@ async def test_queues_are_paused_and_resumed(kit: TestKit, kit_url: str) -> None
     assert {queue.name: queue.paused for queue in await kit.app.queues()} == {"mail": False, "우편": True}
 
 
+async def test_queues_are_found_by_a_part_of_their_name(kit: TestKit, kit_url: str) -> None:
+    for name in ("mail", "우편", "Airmail"):
+        await kit.make_job(queue=name)
+    found = (await call("queues", "--name", "MAIL", "--json", "--database", kit_url)).document["queues"]
+    assert sorted(queue["name"] for queue in found) == ["Airmail", "mail"]
+
+
 async def test_a_limit_leaves_the_others_as_they_are(kit: TestKit, kit_url: str) -> None:
     await kit.app.configure_queue("office", max_concurrent=5, roles={"FE": 1, "BE": 2})
     answer = await call("limit", "office", "--role", "BE=3", "--role", "QA=1", "--key", "a=b=2", "--database", kit_url)
