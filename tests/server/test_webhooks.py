@@ -117,7 +117,9 @@ async def test_webhook_routes_reject_invalid_requests(working: tuple[App, Client
     app, client = working
     made = (await client.post("/api/offices", {"name": "x"})).json
     office = f"/api/offices/{made['id']}"
-    refused = await client.ask("PATCH", office, {"webhooks": [{"url": "https://example.org", "secret": "no secret!"}]})
+    refused = await client.ask(
+        "PATCH", office, {"webhooks": [{"url": "https://example.org", "secret": "whsec_no secret!"}]}
+    )
     assert (refused.status, refused.code, refused.json["field"]) == (422, "invalid", "webhooks[0].secret")
     assert "no secret!" not in refused.body.decode()
     for path in ("x", made["id"], "%00"):

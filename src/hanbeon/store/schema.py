@@ -33,10 +33,10 @@ MIGRATIONS = (Migration(1, 1, "0001_engine.sql"),)
 
 
 def script(migration: Migration, dialect: Dialect) -> str:
-    text = translate((FOLDER / migration.file).read_text(), dialect)
-    if migration.version == 1 and dialect is Postgres:
-        return translate((FOLDER / "postgres_only.sql").read_text(), dialect) + "\n" + text
-    return text
+    files = [migration.file]
+    if migration.version == 1:
+        files = ["postgres_only.sql", *files] if dialect is Postgres else [*files, "sqlite_only.sql"]
+    return "\n".join(translate((FOLDER / file).read_text(), dialect) for file in files)
 
 
 def pending(version: int) -> list[Migration]:

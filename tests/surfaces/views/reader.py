@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -17,6 +18,8 @@ from hanbeon.clock import iso
 LIMIT = 60.0
 Fetch = Callable[[], Awaitable[dict[str, Any]]]
 VIEWS = ("export_jobs", "job_queue", "job_executions", "executions", "schedules")
+_PLAIN = re.compile(r"hanbeon\.(?=(?:job_queue|job_executions|export_jobs|scheduled_jobs|workflow_run_history)\b)")
+"""SQLite has these under their plain names, too."""
 
 # While an App has the file open, only another process may use another SQLite library on it.
 _SQLITE = """
@@ -69,7 +72,7 @@ class Reader:
     async def rows(self, sql: str) -> list[dict[str, Any]]:
         """As the database gives them; `hanbeon.name` is written as PostgreSQL has it."""
         if self.on_sqlite:
-            return await self._of_sqlite(sql.replace("hanbeon.", "hanbeon_"))
+            return await self._of_sqlite(_PLAIN.sub("", sql).replace("hanbeon.", "hanbeon_"))
         connection = await asyncpg.connect(self._url)
         try:
             return [dict(row) for row in await connection.fetch(sql)]

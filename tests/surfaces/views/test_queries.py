@@ -46,6 +46,16 @@ async def test_migrate_makes_them_with_the_columns_of_the_page(database_url: str
             assert await reader.rows(f"SELECT {', '.join(columns)} FROM hanbeon.{view}") == []
 
 
+async def test_table_of_the_same_name_stays_on_sqlite(empty_sqlite_url: str) -> None:
+    async with Reader(empty_sqlite_url) as reader:
+        await reader.rows("CREATE TABLE job_queue (mine TEXT)")
+        await migrate(empty_sqlite_url)
+        await reader.rows("INSERT INTO job_queue VALUES ('kept')")
+        assert await reader.rows("SELECT * FROM job_queue") == [{"mine": "kept"}]
+        assert await reader.rows("SELECT * FROM hanbeon_job_queue") == []
+        assert await reader.rows("SELECT * FROM scheduled_jobs") == []
+
+
 async def test_the_page_has_all_columns_with_their_types_on_postgresql(postgres_url: str) -> None:
     await migrate(postgres_url)
     connection = await asyncpg.connect(postgres_url)

@@ -140,7 +140,7 @@ class SimulationLimitsFields(TypedDict, total=False):
 
 
 class WebhookBodyFields(TypedDict, total=False):
-    """Signed with `secret`, base64 of 24 to 64 bytes, optionally after `whsec_`; without `events` it gets all."""
+    """Signed with `secret`: the bytes of a Standard Webhooks secret, or any text. Without `events` it gets all."""
 
     url: Required[str]
     secret: Required[str]

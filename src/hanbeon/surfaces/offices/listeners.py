@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
 from collections.abc import Sequence
 
@@ -21,11 +19,8 @@ from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.surfaces.offices.schemas import AN_ADDRESS, HOW_TO_MAKE_A_SECRET, WebhookBody, WebhookChange
+from hanbeon.surfaces.offices.webhook_secret import signing_key
 from hanbeon.surfaces.validation import inside, or_default
-
-PREFIX = "whsec_"
-_SECRET_BYTES = range(24, 65)
-"""The bounds of Standard Webhooks: fewer could be guessed, and libraries may reject more."""
 
 Known = Sequence[ListenerRecord]
 
@@ -50,7 +45,8 @@ def _webhook(
     new_secret = or_default(hook.secret, None)
     secret = None if known is None else known.secret
     if new_secret is not None:
-        secret = _secret(new_secret)
+        signing_key(new_secret)
+        secret = new_secret
     if secret is None:
         raise InvalidInput(f"is required; messages are signed with it: use {HOW_TO_MAKE_A_SECRET}", field="secret")
     events = or_default(hook.events, None)
@@ -100,18 +96,6 @@ def _http_address(url: str, settings: Settings) -> str:
                 field="url",
             )
     return url
-
-
-def _secret(secret: str) -> str:
-    """The secret, if libraries for Standard Webhooks can read it. Errors do not quote it."""
-    coded = secret.removeprefix(PREFIX)
-    try:
-        size = len(base64.b64decode(coded.rstrip("=") + "=" * (-len(coded.rstrip("=")) % 4), validate=True))
-    except binascii.Error:
-        raise InvalidInput(f"must be {HOW_TO_MAKE_A_SECRET}", field="secret") from None
-    if size not in _SECRET_BYTES:
-        raise InvalidInput(f"must be {HOW_TO_MAKE_A_SECRET}; got {size} bytes", field="secret")
-    return secret
 
 
 def notifications(given: Sequence[str], office_id: str, known: Known, settings: Settings) -> list[ListenerRecord]:

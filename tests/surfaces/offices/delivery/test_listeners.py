@@ -40,6 +40,7 @@ async def office(sqlite_url: str) -> AsyncIterator[OfficeKit]:
         ({"url": "http://169.254.169.254/latest", "secret": SECRET}, "webhooks[0].url"),
         ({"url": URL}, "webhooks[0].secret"),
         ({"url": URL, "secret": None}, "webhooks[0].secret"),
+        ({"url": URL, "secret": ""}, "webhooks[0].secret"),
         ({"url": URL, "secret": "whsec_geheim!"}, "webhooks[0].secret"),
         ({"url": URL, "secret": "whsec_geheim123"}, "webhooks[0].secret"),
         ({"id": "x", "url": URL, "secret": SECRET}, "webhooks[0].id"),
@@ -76,12 +77,12 @@ async def test_secrets_are_base64_with_or_without_their_prefix(office: OfficeKit
 
 
 @pytest.mark.parametrize("size", [1, 16, 23, 65, 100])
-async def test_secrets_have_as_many_bytes_as_the_standard_wants(office: OfficeKit, size: int) -> None:
-    for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
-        with pytest.raises(InvalidInput, match=f"24 to 64 .*openssl rand -base64 24.*got {size} bytes") as refused:
-            await office.offices.change(office.id, webhooks=[{"url": URL, "secret": secret}])
-        assert refused.value.field == "webhooks[0].secret"
-        assert secret not in str(refused.value)
+async def test_prefixed_secrets_have_as_many_bytes_as_the_standard(office: OfficeKit, size: int) -> None:
+    secret = f"whsec_{_coded(size)}"
+    with pytest.raises(InvalidInput, match=f"24 to 64 .*openssl rand -base64 24.*got {size} bytes") as refused:
+        await office.offices.change(office.id, webhooks=[{"url": URL, "secret": secret}])
+    assert refused.value.field == "webhooks[0].secret"
+    assert secret not in str(refused.value)
 
 
 @pytest.mark.parametrize(

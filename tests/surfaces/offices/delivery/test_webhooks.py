@@ -61,6 +61,16 @@ async def test_delivery_signature_verifies_and_forgeries_fail(office: OfficeKit)
                 Webhook(secret).verify(body, seen.headers | change)
 
 
+@pytest.mark.parametrize("secret", ["geheim", "비밀", "an ordinary sentence", "c2hvcnQ="])
+async def test_text_of_another_kind_of_secret_is_the_key(office: OfficeKit, secret: str) -> None:
+    async with Web(reply(204)) as web:
+        await listen(office, web, secret=secret, events=["job_ready"])
+        await office.one()
+        await office.kit.tick()
+        (seen,) = web.seen
+        assert Webhook(secret.encode()).verify(seen.body, seen.headers)["type"] == "job_ready"
+
+
 async def test_a_webhook_gets_what_it_asked_for_from_when_it_was_made(office: OfficeKit) -> None:
     await office.one()
     await office.kit.run_all()

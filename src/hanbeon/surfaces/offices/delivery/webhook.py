@@ -22,6 +22,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord, listener_by_id, note_failure, note_success
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.specs import NOBODY
+from hanbeon.surfaces.offices.webhook_secret import signing_key
 
 _log = get_logger("hanbeon.outgoing")
 _GONE = 410
@@ -124,5 +125,5 @@ def _headers(secret: str, message_id: str, now_us: int, body: bytes) -> dict[str
         "Accept-Encoding": "identity",
         "webhook-id": message_id,
         "webhook-timestamp": str(now_us // MICROS),
-        "webhook-signature": Webhook(secret).sign(message_id, at, body.decode()),
+        "webhook-signature": Webhook(signing_key(secret)).sign(message_id, at, body.decode()),
     }
