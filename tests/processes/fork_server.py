@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import importlib
 import io
 import json
@@ -176,5 +177,8 @@ def _unbuffered(descriptor: int) -> io.TextIOWrapper[Any]:
 if __name__ == "__main__":
     for name in _PRELOADED:
         importlib.import_module(name)
+    # What is loaded stays: otherwise each fork would walk, and thereby copy, all of it with its first collections.
+    gc.collect()
+    gc.freeze()
     program = _serve(sys.argv[1])
     runpy.run_module(program.module, run_name="__main__", alter_sys=True)

@@ -12,6 +12,7 @@ import uvicorn
 
 from hanbeon.app import App
 from hanbeon.descriptors import descriptor_limit
+from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.signals import handling_signals
 from hanbeon.errors import AuthMissing, DatabaseRestored
 from hanbeon.logs import get_logger
@@ -37,6 +38,7 @@ async def serve(app: App, *, work: bool = True) -> None:
                     field="host",
                 )
             server = Server(context, sockets)
+            tune_collector()
             with handling_signals(server.stop_soon, server.reload_soon):
                 await server.run()
 
