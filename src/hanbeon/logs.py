@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
+
+
+class LineLogger:
+    """Of a structlog configuration: writes finished lines, and several by few calls if they come together."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Gather the lines of the block."""
+        return contextlib.nullcontext()
 
 
 class Logger:
@@ -33,6 +43,13 @@ class Logger:
     def exception(self, event: str, **fields: Any) -> None:
         """Write an error with the exception that is being handled, or the one of `exc_info`."""
         self._write("exception", logging.ERROR, event, {"exc_info": True, **fields})
+
+    def together(self) -> AbstractContextManager[None]:
+        """Have the entries of the block written together, if the program's log is one of lines."""
+        structlog = _configured_structlog()
+        lines = None if structlog is None else getattr(self._logger_of(structlog), "_logger", None)
+        # By its class: loggers of other kinds may claim to have any method.
+        return lines.together() if isinstance(lines, LineLogger) else contextlib.nullcontext()
 
     def _write(self, method: str, level: int, event: str, fields: dict[str, Any]) -> None:
         structlog = _configured_structlog()

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
 from typing import Any, TextIO
 
+import msgspec
 import structlog
 
+from hanbeon.logs import LineLogger
 from hanbeon.quotation import plain
+
+_ATOMIC_BYTES = 4_096
+"""Writes of at most so much to a pipe are not mixed with those of other processes."""
+_MOST_BYTES_A_CHARACTER = 4
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
@@ -27,8 +38,7 @@ def log_to_stderr(level: int = logging.INFO) -> None:
             structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
         ]
     else:
-        render = structlog.processors.JSONRenderer(ensure_ascii=False)
-        last = [structlog.processors.format_exc_info, render, _escape_json]
+        last = [structlog.processors.format_exc_info, _render_json, _escape_json]
     structlog.configure(
         processors=[*shared, *last],
         logger_factory=_StderrLogger,
@@ -43,23 +53,67 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     root.setLevel(level)
 
 
-class _StderrLogger:
+class _StderrLogger(LineLogger):
     """Writes finished lines. By way of Python's logging, a worker would spend more on its log than on its jobs."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
         self._out = sys.stderr
+        self._gathered: list[str] = []
+        """Lines that are written together soon: those of the thread that gathers them."""
+        self._thread: int | None = None
+        self._room = 0
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Gather the lines of the block, and write as many at a time as others cannot get in between."""
+        if self._thread is not None:
+            yield
+            return
+        self._thread, self._room = threading.get_ident(), _ATOMIC_BYTES
+        try:
+            yield
+        finally:
+            self._thread = None
+            self._write_gathered()
 
     def _write(self, line: str) -> None:
-        try:
-            # One call: processes and threads that share it do not mix their lines.
-            self._out.write(line + "\n")
-            self._out.flush()
-        except (OSError, ValueError):
-            # Nobody reads it any more, and the work goes on; as Python's logging does without it.
-            pass
+        line += "\n"
+        if self._thread is None or self._thread != threading.get_ident():
+            _put(self._out, line)
+            return
+        size = len(line) if line.isascii() else len(line) * _MOST_BYTES_A_CHARACTER
+        if size > self._room:
+            self._write_gathered()
+        self._gathered.append(line)
+        self._room -= size
+
+    def _write_gathered(self) -> None:
+        lines = "".join(self._gathered)
+        self._gathered.clear()
+        self._room = _ATOMIC_BYTES
+        if lines:
+            _put(self._out, lines)
 
     debug = info = warning = error = exception = critical = log = msg = _write
+
+
+def _put(out: TextIO, lines: str) -> None:
+    try:
+        # One call: processes and threads that share it do not mix their lines.
+        out.write(lines)
+        out.flush()
+    except (OSError, ValueError):
+        # Nobody reads it any more, and the work goes on; as Python's logging does without it.
+        pass
+
+
+def _render_json(logger: Any, method: str, entry: Any) -> str:
+    """Encode an entry, whatever is in it."""
+    try:
+        return msgspec.json.format(_encode(entry), indent=0).decode()
+    except Exception:  # Half of a surrogate pair, an integer of a hundred digits.
+        return json.dumps(entry, ensure_ascii=False, default=repr)
 
 
 # Values come from requests and jobs, and a terminal would obey the control characters in them.

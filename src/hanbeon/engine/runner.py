@@ -113,9 +113,10 @@ class Runner:
         self._succeeded += len(attempts)
         try:
             if _log_enabled():
-                for attempt in attempts:
-                    lease = (attempt.job.seq, attempt.job.fence)
-                    _log_settled(attempt, Completed(*lease, State.SUCCEEDED, Reason.SUCCEEDED, at))
+                with _log.together():
+                    for attempt in attempts:
+                        lease = (attempt.job.seq, attempt.job.fence)
+                        _log_settled(attempt, Completed(*lease, State.SUCCEEDED, Reason.SUCCEEDED, at))
         finally:
             self._ended(attempts)
 
