@@ -152,9 +152,13 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
                       <b>{each.title || each.name}</b> <span class="faint">#{each.replayId}</span>
                     </td>
                     <td class="clip">{each.name}</td>
-                    <td class="r">{duration(each.durationMs / 1000)}</td>
-                    <td class="r">{`${number(each.bytes / 1024, 1)} KiB`}</td>
-                    <td class="nowrap">{time(each.createdAt)}</td>
+                    <td class="r" data-label={w("length")}>
+                      {duration(each.durationMs / 1000)}
+                    </td>
+                    <td class="r" data-label={w("bytes")}>{`${number(each.bytes / 1024, 1)} KiB`}</td>
+                    <td class="nowrap" data-label={w("uploaded")}>
+                      {time(each.createdAt)}
+                    </td>
                     <td class="r">
                       <div class="row end">
                         <Act kind="main" label={`MP4 ${each.title}`} onClick={begin(each, "mp4")}>

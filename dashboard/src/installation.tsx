@@ -113,7 +113,7 @@ export function Actions(): JSX.Element {
   };
   return (
     <Panel>
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th>{t("when")}</th>
@@ -128,13 +128,15 @@ export function Actions(): JSX.Element {
           {[...data.items, ...older.value].map((each) => (
             <tr key={each.id}>
               <td class="nowrap">{time(each.at)}</td>
-              <td>{each.user}</td>
-              <td>{each.via}</td>
-              <td>{each.action}</td>
-              <td class="clip">
+              <td data-label={t("user")}>{each.user}</td>
+              <td data-label={t("via")}>{each.via}</td>
+              <td data-label={t("action")}>{each.action}</td>
+              <td class="clip" data-label={t("target")}>
                 <code>{each.target ?? ""}</code>
               </td>
-              <td class="r">{number(each.count)}</td>
+              <td class="r" data-label={t("count")}>
+                {number(each.count)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -205,7 +207,7 @@ function Tokens(): JSX.Element {
         </p>
       )}
       {data && data.items.length > 0 && (
-        <table>
+        <table class="stacked">
           <thead>
             <tr>
               <th>{t("id")}</th>
@@ -219,11 +221,11 @@ function Tokens(): JSX.Element {
           <tbody>
             {data.items.map((each) => (
               <tr key={each.id}>
-                <td>{each.id}</td>
-                <td>{each.user}</td>
-                <td>{each.scope}</td>
-                <td>{time(each.created_at)}</td>
-                <td>{time(each.last_used_at)}</td>
+                <td data-label={t("id")}>{each.id}</td>
+                <td data-label={t("user")}>{each.user}</td>
+                <td data-label={t("scope")}>{each.scope}</td>
+                <td data-label={t("created")}>{time(each.created_at)}</td>
+                <td data-label={t("lastUsed")}>{time(each.last_used_at)}</td>
                 <td class="r">
                   {each.revoked_at ? (
                     <span class="badge">{t("revoked")}</span>
@@ -258,7 +260,7 @@ function SettingList(): JSX.Element {
       {!data ? (
         <Waiting lines={8} />
       ) : (
-        <table>
+        <table class="settings stacked">
           <thead>
             <tr>
               <th>{t("setting")}</th>
@@ -272,10 +274,10 @@ function SettingList(): JSX.Element {
                 <td title={each.description}>
                   <code>{each.name}</code>
                 </td>
-                <td>
+                <td data-label={t("value")}>
                   <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>{JSON.stringify(each.value)}</code>
                 </td>
-                <td class="faint">
+                <td class="faint" data-label={t("default")}>
                   <code>{JSON.stringify(each.default)}</code>
                 </td>
               </tr>
