@@ -81,6 +81,31 @@ async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_ur
         assert complaints == []
 
 
+async def test_times_are_in_the_zone_of_the_viewer_or_in_kst(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        job = await app.enqueue("report", {"day": "monday"})
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", timezone_id="America/New_York")
+        moment, kst = page.locator(".timeline time").first, page.get_by_role("button", name="KST")
+        shown = {}
+        for zone in ("America/New_York", "Asia/Seoul"):
+            shown[zone] = await moment.evaluate(
+                """(time, timeZone) => {
+                    const style = { dateStyle: "medium", timeStyle: "medium", timeZone };
+                    return new Intl.DateTimeFormat("en", style).format(new Date(time.dateTime));
+                }""",
+                zone,
+            )
+        await expect(moment).to_have_text(shown["America/New_York"])
+        await kst.click()
+        await expect(moment).to_have_text(shown["Asia/Seoul"])
+        # The choice is kept, and one click away again.
+        await page.reload()
+        await expect(moment).to_have_text(shown["Asia/Seoul"])
+        await kst.click()
+        await expect(moment).to_have_text(shown["America/New_York"])
+        assert complaints == []
+
+
 @pytest.mark.slow
 async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
