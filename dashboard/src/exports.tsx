@@ -9,7 +9,7 @@ import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting, wordsOf } from "./parts";
 import { link, place } from "./router";
 import { follow } from "./stream";
-import { reasonText } from "./server_texts";
+import { phaseText, reasonText } from "./server_texts";
 import { t } from "./texts";
 import { upload } from "./upload";
 import { w } from "./export_texts";
@@ -283,7 +283,7 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
           </span>
           {each.status === "RUNNING" && (
             <>
-              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span> <span class="faint">{each.phase}</span>
+              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span> <span class="faint">{phaseText(each.phase)}</span>
             </>
           )}
           {each.status === "SUCCEEDED" && each.startedAt && each.endedAt && (

@@ -40,6 +40,7 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
             "/openapi.json에서 만들었습니다. 여기에서 보낸 요청은 실제로 실행됩니다."
         )
         overview = page.locator("details", has_text="/api/engine/overview")
+        await expect(overview.locator("summary span")).to_have_text(" 설치 전체의 수치를 돌려줍니다.")
         await overview.locator("summary").click()
         await overview.get_by_role("button", name="보내기").click()
         await expect(overview.locator("pre").first).to_contain_text('"at"')
@@ -48,6 +49,7 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         await page.get_by_role("button", name="English").click()
         await page.goto(f"{server.url}/docs")
         await expect(page.get_by_role("heading", level=1)).to_have_text("API reference")
+        await expect(overview.locator("summary span")).to_have_text(" Return the numbers of the whole installation.")
         await expect(page.get_by_label("Token")).to_have_attribute("placeholder", "unless logged in")
         assert complaints == []
 

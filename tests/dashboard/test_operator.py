@@ -109,7 +109,10 @@ async def test_reasons_are_in_the_language_of_the_reader(browser: Browser, sqlit
         # Refusals, too; they name the field once.
         refusal = page.get_by_role("alert")
         await page.goto(f"{server.url}/#/jobs?created_after=never")
-        await expect(refusal).to_contain_text("입력이 올바르지 않습니다: created_after: must be")
+        await expect(refusal).to_have_text(
+            "입력이 올바르지 않습니다: created_after: 2027-01-31T09:00:00+09:00 같은 ISO-8601 시각이어야 합니다."
+            " 받은 값: 'never'"
+        )
         await page.get_by_role("button", name="English").click()
         await expect(refusal).to_contain_text(re.compile("^created_after: must be"))
         assert complaints == []
