@@ -145,8 +145,8 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
               [
                 [w("library"), chain.queue_library],
                 [w("retries"), number(chain.retries)],
-                [w("onUnknown"), chain.on_unknown],
-                [w("onBackwardFailure"), chain.on_backward_failure],
+                [w("onUnknown"), w(chain.on_unknown)],
+                [w("onBackwardFailure"), w(chain.on_backward_failure)],
               ] as [string, string][]
             ).map(([name, value]) => (
               <div key={name}>

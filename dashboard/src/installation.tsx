@@ -8,6 +8,9 @@ import { usePolled } from "./live";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "./parts";
 import { t } from "./texts";
 
+/** Those at work first, then those that vanished, and those that stopped in order last. */
+const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
+
 export function Instances(): JSX.Element {
   const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
@@ -24,7 +27,7 @@ export function Instances(): JSX.Element {
   };
   return (
     <>
-      {data.items.map((each) => (
+      {[...data.items].sort((one, other) => rankOf(one) - rankOf(other) || other.id - one.id).map((each) => (
         <Panel
           key={each.id}
           title={each.name}
@@ -76,7 +79,7 @@ export function Instances(): JSX.Element {
             </div>
             <div>
               <dt>{t("seen")}</dt>
-              <dd>{duration(since(each.seen_at))}</dd>
+              <dd>{t("ago", duration(since(each.seen_at)))}</dd>
             </div>
           </dl>
           {each.jobs.length > 0 && (

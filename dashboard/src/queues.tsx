@@ -151,7 +151,7 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
           <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
             {t(queue.paused ? "resume" : "pause")}
           </Button>
-          <Copies of={commandsOf(queue)} />
+          <Copies row={queue.name} of={commandsOf(queue)} />
         </div>
       </td>
     </tr>

@@ -131,8 +131,8 @@ async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, s
             "navigator.clipboard.readText()"
         )
         await page.goto(f"{server.url}/#/queues")
-        await page.locator("tbody").get_by_text("Copy as …").first.click()
-        await page.get_by_role("button", name="Pause: hanbeon").click()
+        await page.locator("tbody .copies summary").first.click()
+        await page.get_by_role("button", name="Pause nightly: hanbeon").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon pause nightly"
         assert complaints == []
 

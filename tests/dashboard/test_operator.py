@@ -83,12 +83,16 @@ async def test_timeline_is_in_the_language_of_the_reader(browser: Browser, sqlit
                 "실패",
             ]
         )
+        await expect(page.locator(".live")).to_have_text(re.compile(r"^실시간, \d+초 전$"))
         await page.get_by_role("button", name="English").click()
         await expect(moments.nth(1)).to_have_text("attempt 1 started")
         # The worker has stopped in order: that is no alarm.
         await page.goto(f"{server.url}/#/instances")
         await expect(page.locator(".badge")).to_have_text("stopped")
         await expect(page.locator(".badge.bad")).to_have_count(0)
+        # One at work comes before it.
+        async with app.worker():
+            await expect(page.locator(".badge")).to_have_text(["alive", "stopped"])
         assert complaints == []
 
 
