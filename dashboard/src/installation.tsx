@@ -154,7 +154,13 @@ export function Actions(): JSX.Element {
 }
 
 export function Settings(): JSX.Element {
-  if (!may()) return <Empty>{t("needsAdmin")}</Empty>;
+  if (!may()) {
+    return (
+      <Panel>
+        <Empty>{t("needsAdmin")}</Empty>
+      </Panel>
+    );
+  }
   return (
     <>
       <Tokens />

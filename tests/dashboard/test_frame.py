@@ -41,6 +41,7 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         )
         overview = page.locator("details", has_text="/api/engine/overview")
         await expect(overview.locator("summary span")).to_have_text(" 설치 전체의 수치를 돌려줍니다.")
+        await expect(page.locator("summary span code", has_text="cancel=true")).to_be_visible()
         await overview.locator("summary").click()
         await overview.get_by_role("button", name="보내기").click()
         await expect(overview.locator("pre").first).to_contain_text('"at"')

@@ -85,10 +85,17 @@ async function send(form, method, path, output) {
   output.textContent = `${say("{0} in {1} ms", answer.status, Math.round(performance.now() - began))}\n\n${shown}`;
 }
 
+// Names between backticks are code.
+function prose(text) {
+  const element = make("span", " ");
+  text.split("`").forEach((part, place) => element.append(place % 2 ? make("code", part) : part));
+  return element;
+}
+
 function show(main, path, method, operation, all, summaries) {
   const holder = make("details");
   const summary = make("summary");
-  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), make("span", ` ${summaries[operation.summary] ?? operation.summary ?? ""}`));
+  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), prose(summaries[operation.summary] ?? operation.summary ?? ""));
   const form = make("form");
   for (const parameter of operation.parameters ?? []) field(form, parameter);
   const body = operation.requestBody?.content?.["application/json"]?.schema;
