@@ -14,6 +14,7 @@ const RULES: [RegExp, string][] = [
   [/^a number$/, "수"],
   [/^a string of (\S+) to (\S+) characters$/, "$1~$2자의 문자열"],
   [/^a string of (\S+) to (\S+) characters without NUL$/, "NUL이 없는 $1~$2자의 문자열"],
+  [/^at most (\S+) characters$/, "최대 $1자의 문자열"],
   [/^a string of at most (\S+) characters$/, "최대 $1자의 문자열"],
   [/^a string of at most (\S+) characters without NUL$/, "NUL이 없는 최대 $1자의 문자열"],
   [/^a string of at most (\S+) bytes without NUL$/, "NUL이 없는 최대 $1바이트의 문자열"],
@@ -73,6 +74,9 @@ const SENTENCES: [RegExp, (first: string, second?: string, third?: string) => st
   [/^is required; it must be (.+)$/s, (rule) => must(rule) && `필수입니다. ${must(rule)}`],
   [/^each name must be (.+?), got (.+)$/s, (rule, got) => must(rule) && `각 이름은 ${must(rule)}${given(got)}`],
   [/^unknown field;(?: did you mean (.+?)\?)? known fields are (.*)$/s, (name, known) => `알 수 없는 필드입니다.${meant(name)} 쓸 수 있는 필드: ${known}`],
+  [/^must not be before (\w+) \((.+?)\), got (.+?); .+$/s, (name, at, got) => `${name}(${at})보다 앞설 수 없습니다.${given(got)}`],
+  [/^must not be empty$/, () => "비어 있으면 안 됩니다."],
+  [/^must not contain a NUL character$/, () => "NUL 문자를 담을 수 없습니다."],
 ];
 
 /** A refusal in Korean, after the name of its field; undefined if it has another form. */

@@ -11,6 +11,9 @@ import msgspec
 import pytest
 from msgspec import UNSET, Meta, UnsetType, inspect
 
+from hanbeon.domain.job import check_name
+from hanbeon.domain.schedules.checks import check_timing
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
@@ -130,6 +133,14 @@ def test_rules_are_sentences_in_korean() -> None:
         _refused(lambda: convert(_Forms, {"text": 1})): "text: 문자열이어야 합니다. 받은 값: 1",
         _refused(lambda: convert(_Forms, {"either": "x"})): "either: 정수 또는 배열이어야 합니다. 받은 값: 'x'",
         _refused(lambda: convert(_Forms, {"many": []})): "many: 항목이 2개 이상인 배열이어야 합니다. 받은 값: 0",
+        _refused(lambda: check_name("queue", "", required=True)): "queue: 비어 있으면 안 됩니다.",
+        _refused(lambda: check_name("queue", "\0", required=True)): "queue: NUL 문자를 담을 수 없습니다.",
+        _refused(lambda: check_name("queue", "x" * 201, required=True)): (
+            "queue: 최대 200자의 문자열이어야 합니다. 받은 값: 201"
+        ),
+        _refused(lambda: check_timing(Timing(timezone="UTC", starts_at=60_000_000, ends_at=0), 0)): (
+            "ends_at: starts_at(1970-01-01T00:01:00+00:00)보다 앞설 수 없습니다. 받은 값: 1970-01-01T00:00:00+00:00"
+        ),
         # Others stay as they are.
         ("url: must have a fixed host; insert variables after it", "url"): None,
     }
