@@ -16,7 +16,7 @@ import { Jobs } from "./jobs";
 import { followEvents } from "./live";
 import { OfficePage, Offices } from "./offices";
 import { choiceOf, Palette } from "./palette";
-import { Button, Empty, notice, wordsOf } from "./parts";
+import { Button, Empty, notice, Panel, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
 import { link, place } from "./router";
@@ -116,7 +116,13 @@ function Frame(): JSX.Element {
           )}
         </header>
         <Banner />
-        {page ? page.show() : <Empty>{t("notFound")}</Empty>}
+        {page ? (
+          page.show()
+        ) : (
+          <Panel>
+            <Empty>{t("notFound")}</Empty>
+          </Panel>
+        )}
       </main>
     </div>
   );
@@ -163,7 +169,11 @@ function LogIn(): JSX.Element {
     <main class="login">
       <form class="panel" onSubmit={(event) => void send(event)}>
         <h1>Hanbeon</h1>
-        <p>{t("logInHint")}</p>
+        <p>
+          {t("logInHint")
+            .split("`")
+            .map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+        </p>
         <label>
           <span>{t("token")}</span>
           <input

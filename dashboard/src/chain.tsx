@@ -145,8 +145,8 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
               [
                 [w("library"), chain.queue_library],
                 [w("retries"), number(chain.retries)],
-                [w("onUnknown"), chain.on_unknown],
-                [w("onBackwardFailure"), chain.on_backward_failure],
+                [w("onUnknown"), w(chain.on_unknown)],
+                [w("onBackwardFailure"), w(chain.on_backward_failure)],
               ] as [string, string][]
             ).map(([name, value]) => (
               <div key={name}>
@@ -231,7 +231,7 @@ function errorOf(step: RunStep): string {
 function Runs({ runs, shown, chain }: { runs: Run[]; shown: number | null; chain: Chain }): JSX.Element {
   return (
     <WideTable
-      class="chains"
+      class="chains stacked"
       head={
         <>
           <th>{w("run")}</th>
@@ -258,9 +258,13 @@ function Runs({ runs, shown, chain }: { runs: Run[]; shown: number | null; chain
               <span class="state failed">← {w("endedBackward")}</span>
             )}
           </td>
-          <td class="nowrap">{time(run.started_at)}</td>
-          <td>{run.started_by}</td>
-          <td class="r">{run.duration === null ? "–" : duration(run.duration)}</td>
+          <td class="nowrap" data-label={w("started")}>
+            {time(run.started_at)}
+          </td>
+          <td data-label={w("by")}>{run.started_by}</td>
+          <td class="r" data-label={w("took")}>
+            {run.duration === null ? "–" : duration(run.duration)}
+          </td>
         </tr>
       ))}
     </WideTable>

@@ -63,6 +63,10 @@ export const w = words(
     retries: "Retries",
     onUnknown: "If a worker is lost",
     onBackwardFailure: "If an undo fails",
+    retry: "retry",
+    compensate: "compensate",
+    continue: "continue",
+    stop: "stop",
     choose: "Choose a job to see its arguments and what it returned.",
   },
   {
@@ -125,6 +129,10 @@ export const w = words(
     retries: "재시도",
     onUnknown: "워커를 잃으면",
     onBackwardFailure: "되돌리기가 실패하면",
+    retry: "재시도",
+    compensate: "되돌리기",
+    continue: "이어 가기",
+    stop: "멈추기",
     choose: "작업을 고르면 인자와 반환값을 보여 줍니다.",
   },
 );

@@ -34,7 +34,7 @@ export function Chains(): JSX.Element {
         </span>
       </div>
       <PagedTable
-        class="chains"
+        class="chains stacked"
         of={chains}
         empty={<Empty {...(state ? {} : { command: CREATE })}>{w(state ? "noneMatch" : "none")}</Empty>}
         moreText={w("more")}
@@ -62,8 +62,10 @@ export function Chains(): JSX.Element {
             <td>
               <MiniWalk chain={chain} />
             </td>
-            <td class="r">{number(chain.run)}</td>
-            <td>
+            <td class="r" data-label={w("runs")}>
+              {number(chain.run)}
+            </td>
+            <td data-label={t("created")}>
               {time(chain.created_at)}
               <small class="faint">{chain.created_by}</small>
             </td>

@@ -17,14 +17,18 @@ interface Props {
   times: number[];
   lines: Line[];
   show: (value: number) => string;
-  /** A scale by powers of ten, for durations. */
+  /** A logarithmic scale, for durations. */
   log?: boolean;
   label: string;
 }
 
 const HEIGHT = 180;
-const powersOfTen = (_: uPlot, splits: number[]): (number | null)[] =>
-  splits.map((each) => (Number.isInteger(Math.round(Math.log10(each) * 1e6) / 1e6) ? each : null));
+/** Durations that people count in, where powers of ten would be 16 min 40 s. */
+const TICKS = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000];
+const inTicks = {
+  splits: (_: uPlot, __: number, least: number, most: number): number[] => TICKS.filter((each) => each >= least && each <= most),
+  filter: (_: uPlot, splits: number[]): number[] => splits,
+};
 
 export function Chart(props: Props): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -40,8 +44,8 @@ export function Chart(props: Props): JSX.Element {
         height: HEIGHT,
         scales: { y: props.log ? { distr: 3 } : { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
-          { ...axis, values: (_, all) => all.map((each) => clock(each * 1000, long)) },
-          { ...axis, size: props.log ? 80 : 64, ...(props.log ? { filter: powersOfTen, grid: { ...axis.grid, filter: powersOfTen } } : {}), values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))) },
+          { ...axis, size: 32, values: (_, all) => all.map((each) => clock(each * 1000, long)) },
+          { ...axis, size: 64, ...(props.log ? { ...inTicks, grid: { ...axis.grid, filter: inTicks.filter } } : {}), values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))) },
         ],
         series: [
           { value: (_, each) => (each === null ? "–" : clock(each * 1000, true)), label: t("when") },

@@ -9,7 +9,7 @@ import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting, wordsOf } from "./parts";
 import { link, place } from "./router";
 import { follow } from "./stream";
-import { reasonText } from "./server_texts";
+import { phaseText, reasonText } from "./server_texts";
 import { t } from "./texts";
 import { upload } from "./upload";
 import { w } from "./export_texts";
@@ -152,9 +152,13 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
                       <b>{each.title || each.name}</b> <span class="faint">#{each.replayId}</span>
                     </td>
                     <td class="clip">{each.name}</td>
-                    <td class="r">{duration(each.durationMs / 1000)}</td>
-                    <td class="r">{`${number(each.bytes / 1024, 1)} KiB`}</td>
-                    <td class="nowrap">{time(each.createdAt)}</td>
+                    <td class="r" data-label={w("length")}>
+                      {duration(each.durationMs / 1000)}
+                    </td>
+                    <td class="r" data-label={w("bytes")}>{`${number(each.bytes / 1024, 1)} KiB`}</td>
+                    <td class="nowrap" data-label={w("uploaded")}>
+                      {time(each.createdAt)}
+                    </td>
                     <td class="r">
                       <div class="row end">
                         <Act kind="main" label={`MP4 ${each.title}`} onClick={begin(each, "mp4")}>
@@ -279,7 +283,7 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
           </span>
           {each.status === "RUNNING" && (
             <>
-              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span> <span class="faint">{each.phase}</span>
+              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span> <span class="faint">{phaseText(each.phase)}</span>
             </>
           )}
           {each.status === "SUCCEEDED" && each.startedAt && each.endedAt && (

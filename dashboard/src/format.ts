@@ -5,12 +5,15 @@ import { t } from "./texts";
 export const number = (value: number, digits = 0): string =>
   new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value);
 
+/** A number with its unit; Korean ones follow it without a space. */
+const withUnit = (value: string | number, unit: string): string => `${value}${language.value === "ko" ? "" : " "}${unit}`;
+
 /** A duration in seconds, in its two largest units. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
   if (seconds < 0.001) return "0 ms";
   if (seconds < 1) return `${number(seconds * 1000, seconds < 0.01 ? 1 : 0)} ms`;
-  if (seconds < 60) return `${number(seconds, seconds < 10 ? 1 : 0)} ${t("s")}`;
+  if (seconds < 60) return withUnit(number(seconds, seconds < 10 ? 1 : 0), t("s"));
   const parts: [number, string][] = [
     [Math.floor(seconds / 86_400), t("d")],
     [Math.floor(seconds / 3_600) % 24, t("h")],
@@ -20,7 +23,7 @@ export function duration(seconds: number | null | undefined): string {
   const first = parts.findIndex(([value]) => value > 0);
   return parts
     .slice(first, first + 2)
-    .map(([value, unit]) => `${value} ${unit}`)
+    .map(([value, unit]) => withUnit(value, unit))
     .join(" ");
 }
 

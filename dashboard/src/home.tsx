@@ -84,7 +84,7 @@ export function Home(): JSX.Element {
           ) : running.data.items.length === 0 ? (
             <Empty>{t("nothingRuns")}</Empty>
           ) : (
-            <table>
+            <table class="stacked">
               <thead>
                 <tr>
                   <th>{t("job")}</th>
@@ -100,12 +100,14 @@ export function Home(): JSX.Element {
                     <td>
                       <JobLink id={job.id} task={job.task} state={job.state} />
                     </td>
-                    <td>
+                    <td data-label={t("where")}>
                       <QueueName name={job.queue} />
                       {job.role ? ` · ${job.role}` : ""}
                     </td>
-                    <td>{shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}</td>
-                    <td class="r">{duration(since(job.started_at))}</td>
+                    <td data-label={t("progress")}>{shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}</td>
+                    <td class="r" data-label={t("age")}>
+                      {duration(since(job.started_at))}
+                    </td>
                     <td class="r">
                       <Button
                         admin

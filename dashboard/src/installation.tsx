@@ -8,6 +8,9 @@ import { usePolled } from "./live";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "./parts";
 import { t } from "./texts";
 
+/** Those at work first, then those that vanished, and those that stopped in order last. */
+const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
+
 export function Instances(): JSX.Element {
   const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
@@ -24,7 +27,7 @@ export function Instances(): JSX.Element {
   };
   return (
     <>
-      {data.items.map((each) => (
+      {[...data.items].sort((one, other) => rankOf(one) - rankOf(other) || other.id - one.id).map((each) => (
         <Panel
           key={each.id}
           title={each.name}
@@ -76,7 +79,7 @@ export function Instances(): JSX.Element {
             </div>
             <div>
               <dt>{t("seen")}</dt>
-              <dd>{duration(since(each.seen_at))}</dd>
+              <dd>{t("ago", duration(since(each.seen_at)))}</dd>
             </div>
           </dl>
           {each.jobs.length > 0 && (
@@ -113,7 +116,7 @@ export function Actions(): JSX.Element {
   };
   return (
     <Panel>
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th>{t("when")}</th>
@@ -128,13 +131,15 @@ export function Actions(): JSX.Element {
           {[...data.items, ...older.value].map((each) => (
             <tr key={each.id}>
               <td class="nowrap">{time(each.at)}</td>
-              <td>{each.user}</td>
-              <td>{each.via}</td>
-              <td>{each.action}</td>
-              <td class="clip">
+              <td data-label={t("user")}>{each.user}</td>
+              <td data-label={t("via")}>{each.via}</td>
+              <td data-label={t("action")}>{each.action}</td>
+              <td class="clip" data-label={t("target")}>
                 <code>{each.target ?? ""}</code>
               </td>
-              <td class="r">{number(each.count)}</td>
+              <td class="r" data-label={t("count")}>
+                {number(each.count)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -149,7 +154,13 @@ export function Actions(): JSX.Element {
 }
 
 export function Settings(): JSX.Element {
-  if (!may()) return <Empty>{t("needsAdmin")}</Empty>;
+  if (!may()) {
+    return (
+      <Panel>
+        <Empty>{t("needsAdmin")}</Empty>
+      </Panel>
+    );
+  }
   return (
     <>
       <Tokens />
@@ -205,7 +216,7 @@ function Tokens(): JSX.Element {
         </p>
       )}
       {data && data.items.length > 0 && (
-        <table>
+        <table class="stacked">
           <thead>
             <tr>
               <th>{t("id")}</th>
@@ -219,11 +230,11 @@ function Tokens(): JSX.Element {
           <tbody>
             {data.items.map((each) => (
               <tr key={each.id}>
-                <td>{each.id}</td>
-                <td>{each.user}</td>
-                <td>{each.scope}</td>
-                <td>{time(each.created_at)}</td>
-                <td>{time(each.last_used_at)}</td>
+                <td data-label={t("id")}>{each.id}</td>
+                <td data-label={t("user")}>{each.user}</td>
+                <td data-label={t("scope")}>{each.scope}</td>
+                <td data-label={t("created")}>{time(each.created_at)}</td>
+                <td data-label={t("lastUsed")}>{time(each.last_used_at)}</td>
                 <td class="r">
                   {each.revoked_at ? (
                     <span class="badge">{t("revoked")}</span>
@@ -258,7 +269,7 @@ function SettingList(): JSX.Element {
       {!data ? (
         <Waiting lines={8} />
       ) : (
-        <table>
+        <table class="settings stacked">
           <thead>
             <tr>
               <th>{t("setting")}</th>
@@ -272,10 +283,10 @@ function SettingList(): JSX.Element {
                 <td title={each.description}>
                   <code>{each.name}</code>
                 </td>
-                <td>
+                <td data-label={t("value")}>
                   <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>{JSON.stringify(each.value)}</code>
                 </td>
-                <td class="faint">
+                <td class="faint" data-label={t("default")}>
                   <code>{JSON.stringify(each.default)}</code>
                 </td>
               </tr>

@@ -11,7 +11,7 @@ import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, QueueName, 
 import { go } from "./router";
 import { Reason } from "./reason";
 import { momentText, reasonText } from "./server_texts";
-import { t } from "./texts";
+import { isText, t } from "./texts";
 
 const LOG_PAGE = 1_000;
 const LOG_KEPT = 20_000;
@@ -130,7 +130,7 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         </Fact>
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
-        {job.surface && <Fact name={t("surface")}>{job.surface}</Fact>}
+        {job.surface && <Fact name={t("surface")}>{isText(job.surface) ? t(job.surface) : job.surface}</Fact>}
         <Fact name={t("attempt")}>{`${job.attempt} / ${job.max_retries + 1}`}</Fact>
         <Fact name={t("created")}>{time(job.created_at)}</Fact>
         {job.started_at && <Fact name={t("started")}>{time(job.started_at)}</Fact>}

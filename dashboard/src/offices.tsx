@@ -27,7 +27,13 @@ export function Offices(): JSX.Element {
   const { data, problem } = usePolled(() => call("GET /api/offices", { query: { limit: 100 } }), "", 10_000, false);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
-  if (data.items.length === 0) return <Empty command={CREATE}>{w("none")}</Empty>;
+  if (data.items.length === 0) {
+    return (
+      <Panel>
+        <Empty command={CREATE}>{w("none")}</Empty>
+      </Panel>
+    );
+  }
   const next = cursor.value === undefined ? data.next_cursor : cursor.value;
   const more = async (): Promise<void> => {
     const page = await call("GET /api/offices", { query: { limit: 100, cursor: next ?? undefined } });

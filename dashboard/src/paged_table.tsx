@@ -98,7 +98,7 @@ interface PagedTableProps<T> extends TableProps {
 export function PagedTable<T>({ of, empty, moreText, below, ...table }: PagedTableProps<T>): JSX.Element {
   if (of.problem && !of.data) return <Failure problem={of.problem} />;
   if (!of.data) return <Waiting lines={6} />;
-  if (of.rows.length === 0) return empty;
+  if (of.rows.length === 0) return <Panel>{empty}</Panel>;
   return (
     <Panel>
       <WideTable {...table} body={of.body} />

@@ -48,7 +48,7 @@ export function Queues(): JSX.Element {
       />
     </div>
     <PagedTable
-      class="queues"
+      class="queues stacked"
       of={queues}
       empty={
         name ? <Empty>{t("noQueueMatches")}</Empty> : <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>
@@ -99,19 +99,19 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
       <td>
         <a href={link(["jobs"], { queue: queue.name })}><QueueName name={queue.name} /></a> {queue.paused && <span class="badge">{t("paused")}</span>}
       </td>
-      <td class="r">
+      <td class="r" data-label={t("ready")}>
         <a href={place("ready")}>{number(waiting)}</a>
       </td>
-      <td class="r">
+      <td class="r" data-label={t("running")}>
         <a href={place("running")}>{number(running)}</a>
       </td>
-      <td class="r">
+      <td class="r" data-label={t("failed")}>
         <a href={place("failed")}>{number(queue.states.failed ?? 0)}</a>
       </td>
-      <td>{queue.max_concurrent ? <Bar share={running / queue.max_concurrent} /> : "–"}</td>
-      <td class="r">{queue.wait ? duration(queue.wait.p50) : "–"}</td>
-      <td class="r">{waiting === 0 ? "–" : queue.paused || rate === 0 ? "∞" : duration(waiting / rate)}</td>
-      <td>
+      <td data-label={t("load")}>{queue.max_concurrent ? <Bar share={running / queue.max_concurrent} /> : "–"}</td>
+      <td class="r" data-label={t("waitBefore")}>{queue.wait ? duration(queue.wait.p50) : "–"}</td>
+      <td class="r" data-label={t("drainTime")}>{waiting === 0 ? "–" : queue.paused || rate === 0 ? "∞" : duration(waiting / rate)}</td>
+      <td data-label={t("limit")}>
         {limit.value === null ? (
           <>
             {queue.max_concurrent ? number(queue.max_concurrent) : t("noLimit")}
@@ -151,7 +151,7 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
           <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
             {t(queue.paused ? "resume" : "pause")}
           </Button>
-          <Copies of={commandsOf(queue)} />
+          <Copies row={queue.name} of={commandsOf(queue)} />
         </div>
       </td>
     </tr>

@@ -210,7 +210,7 @@ function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
         <p class="faint">{w("noExecutions")}</p>
       ) : (
         <WideTable
-          class="schedules"
+          class="schedules stacked"
           head={
             <>
               <th>{w("status")}</th>
@@ -249,13 +249,19 @@ function ExecutionRow({ execution, cancel }: { execution: SchedulesExecution; ca
           </small>
         )}
       </td>
-      <td>
+      <td data-label={w("type")}>
         {w(execution.type)}
         {execution.requested_by && <small class="faint">{execution.requested_by}</small>}
       </td>
-      <td class="nowrap">{time(started ?? execution.scheduled_at)}</td>
-      <td class="r">{started ? duration(((ended ? Date.parse(ended) : Date.now()) - Date.parse(started)) / 1000) : "–"}</td>
-      <td class="clip">{execution.instance ?? "–"}</td>
+      <td class="nowrap" data-label={w("started")}>
+        {time(started ?? execution.scheduled_at)}
+      </td>
+      <td class="r" data-label={w("took")}>
+        {started ? duration(((ended ? Date.parse(ended) : Date.now()) - Date.parse(started)) / 1000) : "–"}
+      </td>
+      <td class="clip" data-label={t("worker")}>
+        {execution.instance ?? "–"}
+      </td>
       <td class="r">
         {unfinished && (
           <Act confirm label={`${w("cancel")} ${execution.execution_id}`} onClick={cancel}>

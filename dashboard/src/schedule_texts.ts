@@ -47,7 +47,7 @@ export const w = words(
     pausedReason: "it was paused",
     queue_full: "the queue was full",
     and: "and {0} more",
-    stripSays: "Last {0} fires: {1}",
+    stripSays: "Last {0} {0|fire|fires}: {1}",
     timezone: "Time zone",
     overlapRule: "If one is unfinished",
     overlapSkip: "skip the fire",

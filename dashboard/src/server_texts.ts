@@ -2,6 +2,7 @@
 import type { DeadLetter, EngineAttempt, ExplanationReason, Moved, PreviewedFire, Problem } from "./api";
 import { duration, queueName } from "./format";
 import { language } from "./preferences";
+import { ruleText } from "./rule_texts";
 import korean from "./server_texts.json";
 import { isText, t, type Text } from "./texts";
 
@@ -72,6 +73,11 @@ export function noteText(fire: PreviewedFire): string {
   return told("note", fire.note_kind, { date, wall: wall.slice(0, 5), at: fire.at.slice(11, 16) }) ?? fire.note ?? "";
 }
 
+/** The phase of an export; workers of others have phases of their own. */
+export const phaseText = (phase: string): string => told("phase", phase, {}) ?? phase;
+
 /** Why a request was refused. */
-export const problemText = (problem: Problem): string => 
-  told("problem", problem.code, { detail: problem.detail, state: stateWord(problem.state) }) ?? problem.detail;
+export function problemText(problem: Problem): string {
+  const detail = ruleText(problem.detail, problem.field) ?? problem.detail;
+  return told("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
+}

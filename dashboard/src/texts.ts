@@ -1,5 +1,6 @@
 // Every text of the page, in English and Korean. A key that one language lacks does not compile.
 import { language } from "./preferences";
+import { filled } from "./words";
 
 const en = {
   home: "Home",
@@ -72,7 +73,7 @@ const en = {
   retry: "Retry",
   sure: "Sure?",
   more: "Load more",
-  loadedOf: "{0} jobs shown",
+  loadedOf: "{0} {0|job|jobs} shown",
   noJobs: "No job matches.",
   noJobsYet: "There are no jobs yet. Create one:",
   saveView: "Save view",
@@ -83,10 +84,10 @@ const en = {
   bulkCancel: "Cancel all that match",
   bulkRetry: "Retry all that match",
   selected: "{0} selected",
-  bulkDry: "{0} jobs match",
-  bulkDone: "{0} of {1} jobs moved",
+  bulkDry: "{0} {0|job matches|jobs match}",
+  bulkDone: "{0} of {1} {1|job|jobs} moved",
   exportList: "Export JSON",
-  exported: "{0} jobs are in the file.",
+  exported: "{0} {0|job is|jobs are} in the file.",
   timeline: "Timeline",
   attempts: "Attempts",
   log: "Log",
@@ -157,6 +158,7 @@ const en = {
   newVersion: "The server has been upgraded. Reload this page.",
   reload: "Reload",
   live: "live, {0} ago",
+  ago: "{0} ago",
   done: "Done.",
   loading: "Loading",
   notFound: "There is no such page.",
@@ -325,6 +327,7 @@ const ko: Record<keyof typeof en, string> = {
   newVersion: "서버가 업그레이드되었습니다. 페이지를 새로 고치세요.",
   reload: "새로 고침",
   live: "실시간, {0} 전",
+  ago: "{0} 전",
   done: "완료했습니다.",
   loading: "불러오는 중",
   notFound: "그런 페이지가 없습니다.",
@@ -343,5 +346,5 @@ const texts = { en, ko };
 export const isText = (key: string): key is Text => Object.hasOwn(en, key);
 
 export function t(key: Text, ...values: (string | number)[]): string {
-  return texts[language.value][key].replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ""));
+  return filled(texts[language.value][key], values);
 }

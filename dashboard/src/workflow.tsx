@@ -290,7 +290,7 @@ function Run(props: { run: WorkflowRun; workflow: Flow; open: boolean; refresh: 
         </div>
         {run.steps.length > 0 && (
           <div class="wide">
-            <table>
+            <table class="stacked">
               <thead>
                 <tr>
                   <th>{w("steps")}</th>
@@ -320,11 +320,15 @@ function StepRow({ step }: { step: WorkflowStep }): JSX.Element {
       <td>
         {step.index + 1}. {step.name} <span class="badge">{w(step.type)}</span>
       </td>
-      <td>
+      <td data-label={w("status")}>
         <Mark status={step.status} />
       </td>
-      <td class="r">{step.attempts}</td>
-      <td class="r">{duration(end === null ? since(step.started_at) : (end - Date.parse(step.started_at)) / 1000)}</td>
+      <td class="r" data-label={w("attempts")}>
+        {step.attempts}
+      </td>
+      <td class="r" data-label={w("took")}>
+        {duration(end === null ? since(step.started_at) : (end - Date.parse(step.started_at)) / 1000)}
+      </td>
       <td>
         {step.error_message && <span class="failedtext">{step.error_message}</span>}
         {step.unknown > 0 && <p class="faint">{w("twice", step.unknown)}</p>}

@@ -40,6 +40,8 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
             "/openapi.json에서 만들었습니다. 여기에서 보낸 요청은 실제로 실행됩니다."
         )
         overview = page.locator("details", has_text="/api/engine/overview")
+        await expect(overview.locator("summary span")).to_have_text(" 설치 전체의 수치를 돌려줍니다.")
+        await expect(page.locator("summary span code", has_text="cancel=true")).to_be_visible()
         await overview.locator("summary").click()
         await overview.get_by_role("button", name="보내기").click()
         await expect(overview.locator("pre").first).to_contain_text('"at"')
@@ -48,6 +50,7 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         await page.get_by_role("button", name="English").click()
         await page.goto(f"{server.url}/docs")
         await expect(page.get_by_role("heading", level=1)).to_have_text("API reference")
+        await expect(overview.locator("summary span")).to_have_text(" Return the numbers of the whole installation.")
         await expect(page.get_by_label("Token")).to_have_attribute("placeholder", "unless logged in")
         assert complaints == []
 
@@ -81,6 +84,31 @@ async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_ur
         assert complaints == []
 
 
+async def test_times_are_in_the_zone_of_the_viewer_or_in_kst(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        job = await app.enqueue("report", {"day": "monday"})
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", timezone_id="America/New_York")
+        moment, kst = page.locator(".timeline time").first, page.get_by_role("button", name="KST")
+        shown = {}
+        for zone in ("America/New_York", "Asia/Seoul"):
+            shown[zone] = await moment.evaluate(
+                """(time, timeZone) => {
+                    const style = { dateStyle: "medium", timeStyle: "medium", timeZone };
+                    return new Intl.DateTimeFormat("en", style).format(new Date(time.dateTime));
+                }""",
+                zone,
+            )
+        await expect(moment).to_have_text(shown["America/New_York"])
+        await kst.click()
+        await expect(moment).to_have_text(shown["Asia/Seoul"])
+        # The choice is kept, and one click away again.
+        await page.reload()
+        await expect(moment).to_have_text(shown["Asia/Seoul"])
+        await kst.click()
+        await expect(moment).to_have_text(shown["America/New_York"])
+        assert complaints == []
+
+
 @pytest.mark.slow
 async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
@@ -104,8 +132,8 @@ async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, s
             "navigator.clipboard.readText()"
         )
         await page.goto(f"{server.url}/#/queues")
-        await page.locator("tbody").get_by_text("Copy as …").first.click()
-        await page.get_by_role("button", name="Pause: hanbeon").click()
+        await page.locator("tbody .copies summary").first.click()
+        await page.get_by_role("button", name="Pause nightly: hanbeon").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon pause nightly"
         assert complaints == []
 

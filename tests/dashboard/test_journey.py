@@ -68,6 +68,7 @@ async def test_a_token_lets_in_and_its_end_shows_the_login(browser: Browser, sql
     async with _app(sqlite_url) as app, serving(app) as server:
         token = await create_token(app.store, "ada", "read")
         page, complaints = await opened(browser, f"{server.url}/#/queues")
+        await expect(page.locator("form code")).to_have_text("hanbeon token create --user NAME --scope admin")
         await page.get_by_label("Token").fill("wrong")
         await page.get_by_role("button", name="Log in").click()
         await expect(page.get_by_role("alert")).to_contain_text("unknown")

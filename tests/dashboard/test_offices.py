@@ -80,12 +80,12 @@ async def test_an_operator_moves_jobs_of_an_office(browser: Browser, sqlite_url:
         await expect(page.get_by_role("img", name="Alone, attempt 1: failed")).to_be_visible()
         # Filters live in the address; a failed job is retried after asking twice.
         await page.get_by_role("link", name="Failed").click()
-        await expect(page.get_by_text("1 jobs shown")).to_be_visible()
+        await expect(page.get_by_text("1 job shown")).to_be_visible()
         await expect(page.locator("td .failedtext")).to_have_text(f"ValueError: {_HOSTILE}")
         gate.clear()
         await page.get_by_role("button", name="Retry all that match").click()
         await page.get_by_role("button", name="Sure?").click()
-        await expect(page.get_by_text("1 of 1 jobs moved")).to_be_visible()
+        await expect(page.get_by_text("1 of 1 job moved")).to_be_visible()
         # Priorities by key, and all unfinished jobs cancelled at once.
         await app.offices.create_jobs(office, jobs=_jobs()[:3])
         await page.goto(f"{server.url}/#/offices/{office}?view=jobs&status=pending&role=QA")

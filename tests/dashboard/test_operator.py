@@ -62,7 +62,7 @@ async def test_queues_are_found_by_name(browser: Browser, sqlite_url: str) -> No
         await expect(names).to_have_text(["shop.Orders", "shop.orders.late"])
         assert page.url.endswith("#/queues?name=ORDERS")
         await page.get_by_role("searchbox", name="Search by name").fill("nothing")
-        await expect(page.get_by_text("No queue has that in its name.")).to_be_visible()
+        await expect(page.locator(".panel .empty")).to_have_text("No queue has that in its name.")
         await page.goto(f"{server.url}/#/queues?name=mail")
         await expect(names).to_have_text(["mail"])
         assert complaints == []
@@ -83,12 +83,16 @@ async def test_timeline_is_in_the_language_of_the_reader(browser: Browser, sqlit
                 "실패",
             ]
         )
+        await expect(page.locator(".live")).to_have_text(re.compile(r"^실시간, \d+초 전$"))
         await page.get_by_role("button", name="English").click()
         await expect(moments.nth(1)).to_have_text("attempt 1 started")
         # The worker has stopped in order: that is no alarm.
         await page.goto(f"{server.url}/#/instances")
         await expect(page.locator(".badge")).to_have_text("stopped")
         await expect(page.locator(".badge.bad")).to_have_count(0)
+        # One at work comes before it.
+        async with app.worker():
+            await expect(page.locator(".badge")).to_have_text(["alive", "stopped"])
         assert complaints == []
 
 
@@ -109,7 +113,10 @@ async def test_reasons_are_in_the_language_of_the_reader(browser: Browser, sqlit
         # Refusals, too; they name the field once.
         refusal = page.get_by_role("alert")
         await page.goto(f"{server.url}/#/jobs?created_after=never")
-        await expect(refusal).to_contain_text("입력이 올바르지 않습니다: created_after: must be")
+        await expect(refusal).to_have_text(
+            "입력이 올바르지 않습니다: created_after: 2027-01-31T09:00:00+09:00 같은 ISO-8601 시각이어야 합니다."
+            " 받은 값: 'never'"
+        )
         await page.get_by_role("button", name="English").click()
         await expect(refusal).to_contain_text(re.compile("^created_after: must be"))
         assert complaints == []

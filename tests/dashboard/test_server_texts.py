@@ -10,8 +10,9 @@ from hanbeon.domain.dead_letters import DeadLetterCode
 from hanbeon.domain.explain import ExplanationCode
 from hanbeon.domain.schedules.fire_times import NoteKind
 from hanbeon.domain.timeline import MomentType
-from hanbeon.server import health, session
-from hanbeon.server.openapi import problems_of
+from hanbeon.rendering.renderer import RenderPhase
+from hanbeon.server import dashboard, docs_pages, health, session
+from hanbeon.server.openapi import describe, problems_of
 from hanbeon.surfaces.engine.schemas import DeadLetter
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import ExplanationReason
@@ -24,6 +25,7 @@ _CODES: dict[str, Iterable[str]] = {
     "dead_letter": DeadLetterCode,
     "moment": MomentType,
     "note": NoteKind,
+    "phase": RenderPhase,
     "problem": {code for each in _OPERATIONS for codes in problems_of(each).values() for code in codes},
 }
 _VALUES = {
@@ -31,8 +33,18 @@ _VALUES = {
     "dead_letter": {*DeadLetter.__struct_fields__, "value"},
     "moment": {"queue", "attempt", "why"},
     "note": {"date", "wall", "at"},
+    "phase": set(),
     "problem": {"detail", "state"},
 }
+
+
+def test_each_summary_of_the_reference_has_a_korean_one() -> None:
+    operations = [*dashboard.OPERATIONS, *docs_pages.OPERATIONS, *_OPERATIONS]
+    channels = [each for surface in SURFACES for each in surface.channels]
+    paths = describe(operations, channels)["paths"]
+    korean = json.loads((docs_pages.FOLDER / docs_pages.KOREAN).read_text())
+    assert korean.keys() == {operation["summary"] for each in paths.values() for operation in each.values()}
+    assert [text for text in korean.values() if not re.search("[가-힣]", text)] == []
 
 
 def test_closed_sets_are_all_translated() -> None:

@@ -144,7 +144,7 @@ async def test_description_is_made_once(sqlite_server: Client, monkeypatch: pyte
     first = await sqlite_server.get("/openapi.json")
     monkeypatch.setattr(docs_pages, "describe", None)
     monkeypatch.setattr(Path, "read_bytes", None)
-    for path in ("/openapi.json", "/docs", "/docs/docs.css", "/docs/docs.js"):
+    for path in ("/openapi.json", "/docs", "/docs/docs.css", "/docs/docs.js", "/docs/korean.json"):
         full = await sqlite_server.get(path)
         assert (full.status, full.headers["cache-control"]) == (200, "no-cache")
         tag = full.headers["etag"]

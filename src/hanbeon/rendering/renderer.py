@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -21,6 +22,16 @@ _CHECKED, _DRAWN = 5, 95
 """Percent of the whole: up to the end of the check of the file, and of the drawing; the rest is its publication."""
 
 
+class RenderPhase(enum.StrEnum):
+    """The phase of a rendering. Workers of others may report phases of their own."""
+
+    READING = "reading"
+    SEARCHING = "searching"
+    RENDERING = "rendering"
+    PUBLISHING = "publishing"
+    DONE = "done"
+
+
 class Cancelled(Exception):
     """The rendering was asked to stop, and has left nothing behind."""
 
@@ -31,7 +42,7 @@ class Report(Protocol):
     @property
     def cancelled(self) -> bool: ...
 
-    def progress(self, percent: int, phase: str, message: str) -> None: ...
+    def progress(self, percent: int, phase: RenderPhase, message: str) -> None: ...
 
 
 class Rendered(NamedTuple):
@@ -60,7 +71,7 @@ def render_video(source: Path, target: Path, options: RenderOptions, report: Rep
                     _look(report)
                     writer.add(artist.draw(timeline.at(start + number * 1_000 // options.fps)))
                     done = _CHECKED + (_DRAWN - _CHECKED) * (number + 1) // frames
-                    report.progress(done, "rendering", f"frame {number + 1} of {frames}")
+                    report.progress(done, RenderPhase.RENDERING, f"frame {number + 1} of {frames}")
             writer.close()
         except BaseException:
             writer.abandon()
@@ -80,7 +91,7 @@ def render_thumbnail(source: Path, target: Path, options: RenderOptions, report:
             def seen(t: int) -> None:
                 _look(report)
                 done = _CHECKED + (_DRAWN - _CHECKED) * t // max(1, duration) // 2
-                report.progress(done, "searching", f"{t} of {duration} ms")
+                report.progress(done, RenderPhase.SEARCHING, f"{t} of {duration} ms")
 
             part = (each for each in replay if start <= each.t <= start + length)
             moment = liveliest_moment(replay.header, part, seen)
@@ -89,7 +100,7 @@ def render_thumbnail(source: Path, target: Path, options: RenderOptions, report:
             # A moment later, when the caption of what happened has faded in.
             scene = timeline.at(min(moment + 400, start + length))
             picture = Artist(replay.header, options.width, options.height).draw(scene)
-        report.progress(_DRAWN, "rendering", f"the moment at {moment} ms")
+        report.progress(_DRAWN, RenderPhase.RENDERING, f"the moment at {moment} ms")
         picture.layers[0].image.save(temporary, format="PNG", optimize=False)
 
     return _published(target, report, write)
@@ -101,18 +112,18 @@ def _published(target: Path, report: Report, write: Callable[[Path], None]) -> R
         with temporary_beside(target) as temporary:
             write(temporary)
             _look(report)
-            report.progress(_DRAWN, "publishing", target.name)
+            report.progress(_DRAWN, RenderPhase.PUBLISHING, target.name)
             found = not publish(temporary, target)
     checksum = sha256_of(target, lambda: _look(report))
-    report.progress(100, "done", "found as it was" if found else target.name)
+    report.progress(100, RenderPhase.DONE, "found as it was" if found else target.name)
     return Rendered(target, checksum, found)
 
 
 def _checked(source: Path, report: Report) -> int:
     _look(report)
-    report.progress(0, "reading", source.name)
+    report.progress(0, RenderPhase.READING, source.name)
     duration = check_file(source, lambda: _look(report)).duration_ms
-    report.progress(_CHECKED, "reading", f"{duration} ms")
+    report.progress(_CHECKED, RenderPhase.READING, f"{duration} ms")
     return duration
 
 

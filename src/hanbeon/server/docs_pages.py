@@ -17,6 +17,8 @@ from hanbeon.server.openapi import describe
 from hanbeon.surfaces.operation import Channel, Operation
 
 FOLDER = Path(__file__).parent / "page"
+KOREAN = "korean.json"
+"""The summaries of operations in Korean, by their English text."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -38,6 +40,10 @@ OPERATIONS = (
         *("GET", "/docs/docs.js", Need.NOTHING, "script", "Script of the page."),
         responses=PAGE,
         media="text/javascript",
+    ),
+    Operation(
+        *("GET", "/docs/korean.json", Need.NOTHING, "korean", "Korean summaries of the page."),
+        responses={200: dict[str, str], 304: None},
     ),
 )
 
@@ -67,6 +73,7 @@ class DocsPages:
         self._page = file_page("docs.html", "text/html")
         self._style = file_page("docs.css", "text/css")
         self._script = file_page("docs.js", "text/javascript")
+        self._korean = file_page(KOREAN, "application/json")
 
     @cached_property
     def _description(self) -> Page:
@@ -85,6 +92,9 @@ class DocsPages:
 
     async def script(self) -> Response:
         return self._script
+
+    async def korean(self) -> Response:
+        return self._korean
 
 
 def file_page(name: str, media: str) -> Page:

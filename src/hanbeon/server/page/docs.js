@@ -14,7 +14,7 @@ try { theme = localStorage.getItem("hanbeon.theme"); } catch { /* A browser may 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = theme ?? (dark ? "dark" : "light");
 
-// Its language, too. Summaries and schemas are those of the description.
+// Its language, too. Summaries have a file of their own, schemas are those of the description.
 const KOREAN = {
   "API reference": "API 문서",
   "← Dashboard": "← 대시보드",
@@ -85,10 +85,17 @@ async function send(form, method, path, output) {
   output.textContent = `${say("{0} in {1} ms", answer.status, Math.round(performance.now() - began))}\n\n${shown}`;
 }
 
-function show(main, path, method, operation, all) {
+// Names between backticks are code.
+function prose(text) {
+  const element = make("span", " ");
+  text.split("`").forEach((part, place) => element.append(place % 2 ? make("code", part) : part));
+  return element;
+}
+
+function show(main, path, method, operation, all, summaries) {
   const holder = make("details");
   const summary = make("summary");
-  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), make("span", ` ${operation.summary ?? ""}`));
+  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), prose(summaries[operation.summary] ?? operation.summary ?? ""));
   const form = make("form");
   for (const parameter of operation.parameters ?? []) field(form, parameter);
   const body = operation.requestBody?.content?.["application/json"]?.schema;
@@ -131,7 +138,8 @@ function filter() {
   }
 }
 
-fetch("/openapi.json").then((answer) => answer.json()).then((description) => {
+const read = (path) => fetch(path).then((answer) => answer.json());
+Promise.all([read("/openapi.json"), korean ? read("/docs/korean.json") : {}]).then(([description, summaries]) => {
   const main = document.getElementById("operations");
   main.textContent = "";
   const groups = new Map();
@@ -142,7 +150,7 @@ fetch("/openapi.json").then((answer) => answer.json()).then((description) => {
       section.append(make("h2", name));
       groups.set(name, section);
     }
-    for (const [method, operation] of Object.entries(methods)) show(groups.get(name), path, method, operation, description.components);
+    for (const [method, operation] of Object.entries(methods)) show(groups.get(name), path, method, operation, description.components, summaries);
   }
   for (const name of [...groups.keys()].sort()) {
     main.append(groups.get(name));
