@@ -237,6 +237,19 @@ async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: py
     assert (wrong.status, wrong.json["field"]) == (422, "filter.state")
 
 
+async def test_filter_takes_one_state_or_several(app: App, engine: Client) -> None:
+    ready, cancelled = [await app.enqueue("send", {"to": each}) for each in "ab"]
+    await cancelled.cancel()
+    for state in ("cancelled", ["cancelled"], ["cancelled", "failed"]):
+        body = {"action": "retry", "filter": {"state": state}, "dry_run": True}
+        assert (await engine.post("/api/engine/jobs/bulk", body)).json["matched"] == 1, state
+        assert [each.id for each in (await app.engine.jobs(state=state)).items] == [cancelled.id]
+    assert [each["id"] for each in (await engine.get("/api/engine/jobs?state=ready")).json["items"]] == [ready.id]
+    for wrong in ("done", "cancelled,failed", 1):
+        refused = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": wrong}})
+        assert (refused.status, refused.json["field"]) == (422, "filter.state"), refused.json
+
+
 async def test_bulk_retry_moves_each_job_once(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that fail again at once, and if every request is sent twice, as after a lost answer."""
     monkeypatch.setattr("hanbeon.surfaces.engine.schemas.BULK_MOST", 7)
