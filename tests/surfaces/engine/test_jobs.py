@@ -161,6 +161,7 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
     ):
         refused = await engine.ask(method, f"/api/engine/jobs/{job.id}/{path}", body)
         assert (refused.status, refused.code) == (409, "moved_elsewhere")
+        assert (refused.json["job_id"], refused.json["path"]) == (job.id, "/api/chains/3")
         assert "/api/chains/3" in refused.json["detail"]
     filter = {"action": "cancel", "filter": {}}
     assert (await engine.post("/api/engine/jobs/bulk", filter)).json["done"] == 0
