@@ -502,7 +502,7 @@ export type JobExecution = {
   error_message?: null | string;
 };
 export type JobFilter = {
-  state?: Array<State> | null;
+  state?: Array<State> | State | null;
   queue?: null | string;
   task?: null | string;
   role?: null | string;
@@ -751,6 +751,7 @@ export type OfficeBody = {
 };
 export type OfficeChange = {
   name?: string;
+  config?: ConfigChange;
   sessions?: Record<string, null | string> | null;
   notifications?: Array<string> | null;
   webhooks?: Array<WebhookChange> | null;
@@ -1154,7 +1155,7 @@ export interface Calls {
   "GET /api/session": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Session };
   "POST /api/session": { path: Record<string, never>; query: Record<string, never>; body: LogIn; result: Session };
   "DELETE /api/session": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: undefined };
-  "GET /api/engine/jobs": { path: Record<string, never>; query: { state?: Array<"cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded">; queue?: string; task?: string; role?: string; key?: string; id?: string; text?: string; failure_type?: string; created_after?: string; created_before?: string; cursor?: string; limit?: number }; body: undefined; result: EngineJobPage };
+  "GET /api/engine/jobs": { path: Record<string, never>; query: { state?: "cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded" | Array<"cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded">; queue?: string; task?: string; role?: string; key?: string; id?: string; text?: string; failure_type?: string; created_after?: string; created_before?: string; cursor?: string; limit?: number }; body: undefined; result: EngineJobPage };
   "POST /api/engine/jobs": { path: Record<string, never>; query: Record<string, never>; body: NewEngineJob; result: EngineJob };
   "POST /api/engine/jobs/bulk": { path: Record<string, never>; query: Record<string, never>; body: Bulk; result: BulkDone };
   "GET /api/engine/jobs/{jobId}": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJobDetail };

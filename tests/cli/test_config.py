@@ -190,6 +190,10 @@ cron = "0 3 * * *"
     retries, task = done.stderr.splitlines()
     assert "tasks.report.retries: " in retries
     assert task.endswith("schedules.nightly.task: there is no task 'reprot'; did you mean 'report'? (line 6)")
+    # A schedule that is invalid itself, in a file without tasks.
+    (tmp_path / "hanbeon.toml").write_text("[schedules.nightly]\ntask = 'report'\ncron = '0 3 * *'\n")
+    lines = hanbeon_inside("config", "check", cwd=tmp_path).stderr.splitlines()
+    assert [line.split(": ")[2] for line in lines] == ["schedules.nightly.task", "schedules.nightly.cron"]
     # An App may have the task, which is only known once the file is valid.
     (tmp_path / "hanbeon.toml").write_text(f"app = 'shop:app'\n{text}")
     assert len(hanbeon_inside("config", "check", cwd=tmp_path).stderr.splitlines()) == 1

@@ -68,6 +68,7 @@ async def test_process_renders_videos_and_thumbnails(app: App) -> None:
         done = [await _ended(app, each) for each in (video, thumbnail)]
         assert [each.status for each in done] == ["SUCCEEDED", "SUCCEEDED"], done
         for each in done:
+            assert (each.progress, each.phase, each.message) == (100, "done", Path(each.result_uri).name)
             assert each.result_checksum == hashlib.sha256(Path(each.result_uri).read_bytes()).hexdigest()
         with av.open(done[0].result_uri) as file:
             assert (file.streams.video[0].width, file.streams.video[0].frames) == (160, 20)

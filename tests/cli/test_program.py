@@ -126,6 +126,66 @@ def test_a_wrong_command_line_is_invalid_input(arguments: tuple[str, ...]) -> No
     assert hanbeon_script(*arguments).returncode == EXIT_CODES[Kind.INVALID]
 
 
+_INTERRUPTED = """
+import asyncio, signal
+from hanbeon.cli import event_loop, main, program
+
+def interrupt():
+    signal.raise_signal(signal.SIGINT)
+
+async def stay():
+    try:
+        await asyncio.Event().wait()
+    finally:
+        interrupt()
+
+async def work():
+    staying = asyncio.create_task(stay())
+    await asyncio.sleep(0)
+    interrupt()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        staying.cancel()
+        await asyncio.sleep(1)
+
+async def leave():
+    staying = asyncio.create_task(stay())
+    await asyncio.sleep(0)
+    interrupt()
+    await asyncio.Event().wait()
+
+class Loop(asyncio.SelectorEventLoop):  # As uvloop is if the signal comes while it stops.
+    async def shutdown_asyncgens(self):
+        interrupt()
+
+    def close(self):
+        super().close()
+        raise RuntimeError("Cannot close a running event loop")
+
+async def close():
+    interrupt()
+    await asyncio.Event().wait()
+
+if NAME == "close":
+    event_loop._loop_factory = lambda: Loop
+if NAME == "finish":
+    program.unwritten, finish = interrupt, close
+program.program = lambda *args, **options: event_loop.run(globals()[NAME]())
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["work", "leave", "close", "finish"])
+def test_second_interrupt_prints_no_traceback(name: str) -> None:
+    """Neither one that comes while the command ends, nor while its event loop or the program does."""
+    script = f"NAME = {name!r}\n{_INTERRUPTED}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True, env=environment(), timeout=300
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_every_kind_of_error_has_one_documented_exit_code() -> None:
     assert EXIT_CODES.keys() == set(Kind)
     assert len(set(EXIT_CODES.values())) == len(Kind)

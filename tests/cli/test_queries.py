@@ -90,6 +90,23 @@ async def test_a_job_is_shown_with_its_attempts_and_what_it_waits_for(kit: TestK
     assert document["dependencies"] == [{"id": failed.id, "state": "failed"}]
 
 
+async def test_job_counts_a_retry_as_used_once_it_runs(kit: TestKit, kit_url: str) -> None:
+    kit.app.task(name="broken", retries=2)(_broken)
+    job = await kit.app.enqueue("broken")
+    await kit.tick()
+    assert "attempts 1; waits for retry 1 of 2" in await _facts(job.id, kit_url)
+    await kit.run_all()
+    assert "attempts 3; 2 of 2 retries used" in await _facts(job.id, kit_url)
+
+
+async def _facts(job_id: str, url: str) -> list[str]:
+    return [" ".join(line.split()) for line in (await call("job", job_id, "--database", url)).lines]
+
+
+async def _broken() -> None:
+    raise ConnectionError("nobody answers")
+
+
 async def test_queues_are_shown_with_their_numbers_and_limits(app: App, app_url: str) -> None:
     app.task(name="quick")(_quick)
     await app.configure_queue("office", max_concurrent=3, max_per_key=2, roles={"FE": 1}, keys={"k": 4})

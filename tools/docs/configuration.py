@@ -26,7 +26,7 @@ _SECTIONS = {
     "schedules": "A table per schedule: its task, and when it runs.",
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
     "allow it for itself.",
-    "chains": "`libraries`: the modules that chains may import. Not used yet.",
+    "chains": "`libraries`: the modules whose operations [chains](chains.md#operations-and-libraries) may run.",
     "workflows": "Workflows by name, with the fields of the API: [workflows](workflows.md#declarations).",
 }
 _KINDS = {

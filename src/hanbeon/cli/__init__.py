@@ -20,6 +20,8 @@ def main() -> None:
                 print(front_page())
             raise SystemExit(unwritten() or 0)
         from hanbeon.cli.program import run_program
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
-    raise SystemExit(run_program())
+
+        code = run_program()
+    except KeyboardInterrupt:  # Also a second one, after the command has ended for the first.
+        code = 130
+    raise SystemExit(code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,12 @@ from hanbeon.cli.config_option import named_file, settings_here
 from hanbeon.cli.open_app import open_app, will_be_created
 from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
-from hanbeon.config.file import ConfigFile, examine, find, load
+from hanbeon.config.file import ALIASES, ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.server.jwt import issuer_of
 from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
 from hanbeon.tasks.options import did_you_mean
 
 
@@ -77,7 +76,8 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
             app = combined(target, None if path is None else load(path))
             issuer_of(app.settings)
             app.declared.resolved(app.tasks, app.settings)
-            found += await _unknown_tasks(list(app.declared), app.tasks.by_name, database, app.file)
+            named = {each.name: each.task for each in app.declared}
+            found += await _unknown_tasks(named, app.tasks.by_name, database, app.file)
     except HanbeonError as error:
         found.append(error)
     return found
@@ -87,25 +87,33 @@ async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list
     """Return the problems of a file. `alone`: only the file has tasks, so that its schedules' tasks can be checked."""
     file, refused = examine(path)
     found: list[HanbeonError] = [*refused, *missing(file)]
-    of_settings = any((each.field or "").startswith(("settings", "outbound")) for each in refused)
+    of_settings = any((each.field or "").startswith(("settings", *ALIASES)) for each in refused)
     if found and alone and file.app is None and not of_settings:
-        tasks = Document.read(path).content.get("tasks")
-        if isinstance(tasks, Mapping) and any(each.task not in tasks for each in file.schedules):
+        content = Document.read(path).content
+        tasks, named = content.get("tasks", {}), _tasks_of_schedules(content.get("schedules"))
+        if isinstance(tasks, Mapping) and not set(named.values()) <= tasks.keys():
             with contextlib.suppress(HanbeonError):  # Problems of the database are reported once the file is correct.
-                found += await _unknown_tasks(file.schedules, tasks, database, file)
-    return found
+                found += await _unknown_tasks(named, tasks, database, file)
+    return sorted(found, key=lambda problem: getattr(problem, "line", None) or 0)
+
+
+def _tasks_of_schedules(schedules: Any) -> dict[str, str]:
+    """Return the task that each table of a file names, also one that is invalid otherwise."""
+    tables = schedules.items() if isinstance(schedules, Mapping) else ()
+    tasks = {name: table.get("task") for name, table in tables if isinstance(table, Mapping)}
+    return {name: task for name, task in tasks.items() if isinstance(task, str)}
 
 
 async def _unknown_tasks(
-    schedules: Sequence[DeclaredSchedule], tasks: Collection[str], database: str | None, file: ConfigFile | None
+    named: Mapping[str, str], tasks: Collection[str], database: str | None, file: ConfigFile | None
 ) -> list[HanbeonError]:
     """Return a problem for each schedule whose task is not in `tasks` and that no worker of the database registered."""
-    unknown = [each for each in schedules if each.task not in tasks]
+    unknown = {name: task for name, task in named.items() if task not in tasks}
     known: list[str] = []
     if database is not None or not will_be_created(settings_here().database_url):
         async with open_app(database) as app:
-            known = await _registered_tasks(app, [each.task for each in unknown])
-    return [_unknown_task(each, tasks, file) for each in unknown if each.task not in known]
+            known = await _registered_tasks(app, list(unknown.values()))
+    return [_unknown_task(name, task, tasks, file) for name, task in unknown.items() if task not in known]
 
 
 async def _registered_tasks(app: App, names: list[str]) -> list[str]:
@@ -113,12 +121,13 @@ async def _registered_tasks(app: App, names: list[str]) -> list[str]:
     return [task.name for task in await app.store.read(lambda tx: find_tasks(tx, names))]
 
 
-def _unknown_task(schedule: DeclaredSchedule, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
-    hint = did_you_mean(schedule.task, tasks) or "; pass --app if an App has it"
-    message = f"there is no task {quoted(schedule.task)}{hint}"
-    if file is not None and schedule in file.schedules:
-        return problem_in(file, ("schedules", schedule.name, "task"), message)
-    return InvalidInput(message, field=f"schedules.{schedule.name}.task")
+def _unknown_task(schedule: str, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
+    hint = did_you_mean(task, tasks) or "; pass --app if an App has it"
+    message = f"there is no task {quoted(task)}{hint}"
+    place = ("schedules", schedule, "task")
+    if file is not None and schedule in Document.read(file.path, file.folder).content.get("schedules", {}):
+        return problem_in(file, place, message)
+    return InvalidInput(message, field=".".join(place))
 
 
 def file_here() -> str:

@@ -16,9 +16,16 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in an event loop of its own and return its result."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        guard_all_tasks(runner.get_loop())
-        return runner.run(_interruptible(work))
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            guard_all_tasks(runner.get_loop())
+            runner.get_loop().set_exception_handler(_report_unless_interrupted)
+            return runner.run(_interruptible(work))
+    except RuntimeError as error:
+        # uvloop cannot be closed after a Ctrl-C in the midst of its own code, which a second one may meet.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
@@ -32,6 +39,12 @@ async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
         return await work
     finally:
         signal.signal(signal.SIGINT, interrupt)
+
+
+def _report_unless_interrupted(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report errors that nobody handles. A second Ctrl-C ends whatever task it meets, which is none."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from hanbeon.cli.source.source import JobDetail
+    from hanbeon.domain.job import JobRecord
 
 
 def job(
@@ -112,7 +113,7 @@ def _show(detail: JobDetail, zone: dt.tzinfo, dashboard: str | None) -> None:
     shown += [(name, getattr(job, name)) for name in ("id", "task", "queue", "role", "concurrency_key", "work_item")]
     shown += [
         ("priority", f"{job.priority}{' urgent' if job.urgent else ''}"),
-        ("attempts", f"{job.fence}; {job.retry_count} of {job.policy.max_retries} retries used"),
+        ("attempts", f"{job.fence}; {_retries(job)}"),
         ("timeout", brief(job.timeout_us / 1_000_000) if job.timeout_us else None),
         ("instance", str(job.locked_by) if job.locked_by is not None else None),
     ]
@@ -144,3 +145,13 @@ def _show(detail: JobDetail, zone: dt.tzinfo, dashboard: str | None) -> None:
             ],
             right=("attempt", "took"),
         )
+
+
+def _retries(job: JobRecord) -> str:
+    """Return the retries used. `retry_count` has the next one, too, as soon as the attempt before it has failed."""
+    from hanbeon.domain.lifecycle import State
+
+    most = job.policy.max_retries
+    if job.retry_count and job.state in (State.PENDING, State.READY):
+        return f"waits for retry {job.retry_count} of {most}"
+    return f"{job.retry_count} of {most} retries used"

@@ -88,7 +88,7 @@ class Engine(Resource):
     def jobs(
         self,
         *,
-        state: State | Sequence[State | str] | None = None,
+        state: State | Sequence[State | str] | str | None = None,
         queue: str | None = None,
         task: str | None = None,
         role: str | None = None,
@@ -192,7 +192,7 @@ class AsyncEngine(Resource):
     def jobs(
         self,
         *,
-        state: State | Sequence[State | str] | None = None,
+        state: State | Sequence[State | str] | str | None = None,
         queue: str | None = None,
         task: str | None = None,
         role: str | None = None,
@@ -338,12 +338,13 @@ class Office(Resource):
         self,
         *,
         name: str = ...,
+        config: ConfigChange | Mapping[str, Any] = ...,
         sessions: Mapping[str, str | None] | None = ...,
         notifications: Sequence[str] | None = ...,
         webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None = ...,
         expected: int | None = None,
     ) -> OfficesOffice:
-        """Change the name, sessions, notifications or webhooks."""
+        """Change the name, config, sessions, notifications or webhooks."""
 
     def delete(self, *, cancel: bool | None = None) -> None:
         """Delete an office; `cancel=true` cancels its unfinished jobs."""
@@ -446,12 +447,13 @@ class AsyncOffice(Resource):
         self,
         *,
         name: str = ...,
+        config: ConfigChange | Mapping[str, Any] = ...,
         sessions: Mapping[str, str | None] | None = ...,
         notifications: Sequence[str] | None = ...,
         webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None = ...,
         expected: int | None = None,
     ) -> OfficesOffice:
-        """Change the name, sessions, notifications or webhooks."""
+        """Change the name, config, sessions, notifications or webhooks."""
 
     async def delete(self, *, cancel: bool | None = None) -> None:
         """Delete an office; `cancel=true` cancels its unfinished jobs."""

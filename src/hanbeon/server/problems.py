@@ -29,7 +29,7 @@ STATUS_OF_CODE: Mapping[str, int] = {
     "result_gone": 410,
 }
 """Statuses of single error codes that differ from the status of their class."""
-_FIELDS = ("ids", "job_id", "office_id", "state", "key")
+_FIELDS = ("ids", "job_id", "office_id", "state", "key", "path")
 _RETRY_SECONDS = "1"
 
 

@@ -77,6 +77,7 @@ async def test_limits_of_an_office_are_changed_by_its_config(app: App, engine: C
     refused = await engine.ask("PATCH", f"/api/engine/queues/{queue}", {"max_concurrent": 9})
     assert (refused.status, refused.code) == (409, "limits_set_elsewhere")
     path = f"/api/offices/{office.id}/scheduler/config"
+    assert refused.json["path"] == path
     assert path in refused.json["detail"]
     with pytest.raises(LimitsSetElsewhere):
         await app.configure_queue(queue, roles={"FE": 9})

@@ -161,6 +161,7 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
     ):
         refused = await engine.ask(method, f"/api/engine/jobs/{job.id}/{path}", body)
         assert (refused.status, refused.code) == (409, "moved_elsewhere")
+        assert (refused.json["job_id"], refused.json["path"]) == (job.id, "/api/chains/3")
         assert "/api/chains/3" in refused.json["detail"]
     filter = {"action": "cancel", "filter": {}}
     assert (await engine.post("/api/engine/jobs/bulk", filter)).json["done"] == 0
@@ -235,6 +236,19 @@ async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: py
     assert {(await each.record()).state for each in held} == {"cancelled"}
     wrong = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": ["ready"]}})
     assert (wrong.status, wrong.json["field"]) == (422, "filter.state")
+
+
+async def test_filter_takes_one_state_or_several(app: App, engine: Client) -> None:
+    ready, cancelled = [await app.enqueue("send", {"to": each}) for each in "ab"]
+    await cancelled.cancel()
+    for state in ("cancelled", ["cancelled"], ["cancelled", "failed"]):
+        body = {"action": "retry", "filter": {"state": state}, "dry_run": True}
+        assert (await engine.post("/api/engine/jobs/bulk", body)).json["matched"] == 1, state
+        assert [each.id for each in (await app.engine.jobs(state=state)).items] == [cancelled.id]
+    assert [each["id"] for each in (await engine.get("/api/engine/jobs?state=ready")).json["items"]] == [ready.id]
+    for wrong in ("done", "cancelled,failed", 1):
+        refused = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": wrong}})
+        assert (refused.status, refused.json["field"]) == (422, "filter.state"), refused.json
 
 
 async def test_bulk_retry_moves_each_job_once(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:

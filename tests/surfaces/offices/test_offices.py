@@ -66,11 +66,24 @@ async def test_a_change_changes_what_it_names(office: OfficeKit) -> None:
     assert (after.notifications, after.version) == (["json://x"], 3)
     after = await office.offices.change(office.id, sessions=None, notifications=None)
     assert (after.sessions, after.notifications, after.name) == ({}, [], "new")
-    with pytest.raises(InvalidInput):
-        await office.offices.change(office.id, config={})  # type: ignore[call-arg]
     with pytest.raises(UnknownTask):
         await office.offices.change(office.id, name="newer", sessions={"FE": "nobody's"})
     assert (await office.offices.get(office.id)).name == "new"
+
+
+async def test_change_merges_a_config_like_change_config(office: OfficeKit) -> None:
+    await office.offices.change_config(office.id, maxRetries=5, maxConcurrentByRole={"QA": None})
+    config = {"maxConcurrentJobs": 7, "maxConcurrentByRole": {"FE": 2}}
+    after = await office.offices.change(office.id, name="new", config=config)
+    assert (after.name, after.version, after.config) == ("new", 3, (await office.offices.config(office.id)).config)
+    assert (after.config.maxConcurrentJobs, after.config.maxRetries) == (7, 5)
+    assert after.config.maxConcurrentByRole == {"FE": 2, "BE": 1, "DevOps": 1}
+    (queue,) = [each for each in await office.kit.app.queues() if each.name == f"office:{office.id}"]
+    assert (queue.limits.max_concurrent, queue.limits.roles) == (7, {"FE": 2, "BE": 1, "DevOps": 1})
+    with pytest.raises(InvalidInput) as refusal:
+        await office.offices.change(office.id, name="newer", config={"maxConcurrentJobs": 0})
+    assert refusal.value.field == "config.maxConcurrentJobs"
+    assert await office.offices.get(office.id) == after
 
 
 async def test_a_change_of_something_that_has_changed_since_is_refused(office: OfficeKit) -> None:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hanbeon import App
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import InvalidInput, WorkflowWrongState
 from hanbeon.store.operations.promote import next_due_us
 from hanbeon.surfaces.workflows.schemas import Workflow
 from hanbeon.testing import TestKit
@@ -64,6 +64,23 @@ async def test_weekly_and_daily_follow_the_zone(from_2027: WorkflowKit) -> None:
     times = await _passed(from_2027, weekly, 14)
     assert times == [f"2027-01-{day}T00:00" for day in ("04", "07", "11", "14")]
     assert (await from_2027.runs(paris))[-1].scheduled_time == "2027-01-01T07:30:00.000+09:00"
+
+
+async def test_delete_is_refused_while_any_run_is_under_way(workflow_kit: WorkflowKit) -> None:
+    made = await workflow_kit.make({"type": "wait", "minutes": 5}, status="active")
+    await workflow_kit.kit.tick()
+    (run,) = await workflow_kit.runs(made)
+    for _ in range(2):  # As the registered run, and as one that was retried, which belongs to no activation.
+        assert [(step.status.value, step.ended_at) for step in run.steps] == [("waiting", None)]
+        with pytest.raises(WorkflowWrongState, match=run.run_id):
+            await workflow_kit.workflows.delete(made)
+        await workflow_kit.workflows.cancel(made, run)
+        await workflow_kit.workflows.retry(made, run)
+        await workflow_kit.kit.tick()
+        (run,) = await workflow_kit.runs(made)
+    await workflow_kit.workflows.cancel(made, run)
+    await workflow_kit.workflows.delete(made)
+    assert await workflow_kit.findings() == []
 
 
 async def test_delayed_and_scheduled_run_once_an_activation(workflow_kit: WorkflowKit) -> None:

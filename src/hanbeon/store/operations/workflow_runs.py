@@ -223,6 +223,12 @@ async def run_by_id(tx: Tx, workflow_id: str | None, run_id: str) -> RunRecord:
     raise WorkflowRunNotFound(run_id)
 
 
+async def unfinished_run(tx: Tx, workflow_id: str) -> str | None:
+    """Return the id of an unfinished run, registered or not; None if there is none."""
+    rows = await tx.fetch("unfinished_workflow_run", workflow_id)
+    return str(rows[0]["run_id"]) if rows else None
+
+
 async def runs(tx: Tx, workflow_id: str, before: int | None, limit: int) -> tuple[list[WholeRun], bool]:
     """Return runs, newest first, and True if there are more."""
     rows = await tx.fetch("workflow_runs", workflow_id, _LAST if before is None else before, limit + 1)

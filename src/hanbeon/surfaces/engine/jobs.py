@@ -211,6 +211,8 @@ class EngineJobs(Service):
         for name in ("cursor", "limit"):
             given.pop(name, None)
         states = given.pop("state", None)
+        if isinstance(states, State):
+            states = [states]
         for name in ("created_after", "created_before"):
             if name in given:
                 given[name] = instant_of(given[name], name, self._zone)

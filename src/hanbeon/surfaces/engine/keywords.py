@@ -37,7 +37,7 @@ class DeadLetterQueryFields(TypedDict, total=False):
 class EngineJobQueryFields(TypedDict, total=False):
     """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
 
-    state: Sequence[State | str] | None
+    state: Sequence[State | str] | State | str | None
     queue: str | None
     task: str | None
     role: str | None
@@ -74,9 +74,9 @@ class FailureQueryFields(TypedDict, total=False):
 
 
 class JobFilterFields(TypedDict, total=False):
-    """Jobs that match every given field. `key` is a concurrency, unique or idempotency key."""
+    """Jobs that match every given field. `state`: one or several; `key`: a concurrency, unique or idempotency key."""
 
-    state: Sequence[State | str] | None
+    state: Sequence[State | str] | State | str | None
     queue: str | None
     task: str | None
     role: str | None

@@ -49,9 +49,9 @@ Limit = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class JobFilter(Request, frozen=True, kw_only=True):
-    """Jobs that match every given field. `key` is a concurrency, unique or idempotency key."""
+    """Jobs that match every given field. `state`: one or several; `key`: a concurrency, unique or idempotency key."""
 
-    state: list[State] | UnsetType | None = UNSET
+    state: list[State] | State | UnsetType | None = UNSET
     queue: Name | UnsetType | None = UNSET
     task: Name | UnsetType | None = UNSET
     role: NameOrEmpty | UnsetType | None = UNSET

@@ -32,6 +32,7 @@ class ThreadReport:
         self._reporter, self._loop = reporter, asyncio.get_running_loop()
         self._pace = ProgressPace()
         self._latest: _Progress | None = None
+        self._sent: _Progress | None = None
         self._arrived = asyncio.Event()
         self.abandoned = False
 
@@ -51,12 +52,18 @@ class ThreadReport:
 
     async def send(self) -> None:
         """Report the latest progress whenever there is any, until cancelled."""
-        with contextlib.suppress(WorkCancelled):  # The thread sees it, too.
-            while True:
-                await self._arrived.wait()
-                self._arrived.clear()
-                if self._latest is not None:
-                    await self._reporter.progress(*self._latest)
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            await self.send_latest()
+
+    async def send_latest(self) -> None:
+        """Report the latest progress, unless that has been done."""
+        latest = self._latest
+        if latest is not None and latest is not self._sent:
+            with contextlib.suppress(WorkCancelled):  # The thread sees it, too.
+                await self._reporter.progress(*latest)
+            self._sent = latest
 
 
 def stream_works(settings: Settings, pool: ThreadPoolExecutor, types: Collection[JobType]) -> dict[str, Work]:
@@ -71,7 +78,12 @@ def stream_works(settings: Settings, pool: ThreadPoolExecutor, types: Collection
         sending = asyncio.create_task(report.send())
         rendering = asyncio.get_running_loop().run_in_executor(pool, _render, exports, replays, request, report)
         try:
-            return await asyncio.shield(rendering)
+            done = await asyncio.shield(rendering)
+            # The result ends the attempt: progress that is still on its way would come too late.
+            sending.cancel()
+            await asyncio.wait([sending])
+            await report.send_latest()
+            return done
         except Cancelled:
             raise WorkCancelled from None
         except PermanentError as error:

@@ -103,9 +103,10 @@ class OfficeBodyFields(TypedDict, total=False):
 
 
 class OfficeChangeFields(TypedDict, total=False):
-    """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
+    """Config and sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
 
     name: str
+    config: ConfigChange | Mapping[str, Any]
     sessions: Mapping[str, str | None] | None
     notifications: Sequence[str] | None
     webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None

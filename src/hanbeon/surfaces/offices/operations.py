@@ -42,7 +42,7 @@ _OFFICE_OPERATIONS = [
         versioned=True,
     ),
     Operation(
-        *("PATCH", _OFFICE, Need.ADMIN, "change", "Change the name, sessions, notifications or webhooks."),
+        *("PATCH", _OFFICE, Need.ADMIN, "change", "Change the name, config, sessions, notifications or webhooks."),
         request=schemas.OfficeChange,
         responses={200: schemas.Office},
         errors=(OfficeNotFound,),

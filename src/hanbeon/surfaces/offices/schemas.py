@@ -140,9 +140,10 @@ class OfficeBody(Request, frozen=True, kw_only=True):
 
 
 class OfficeChange(Request, frozen=True, kw_only=True):
-    """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
+    """Config and sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
 
     name: Name | UnsetType = UNSET
+    config: ConfigChange | UnsetType = UNSET
     sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: ChangedWebhooks | UnsetType | None = UNSET

@@ -47,7 +47,7 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
         changes = or_default(request.config, None)
         config = {} if changes is None else merged({}, changes)
         office = _with(OfficeRecord(id=new_id(0), name="", config=config), request, handlers)
-        check_new_roles(office, "sessions" if changes is None else "config.maxConcurrentByRole")
+        check_new_roles(office, "sessions" if changes is None else f"config.{BY_ROLE}")
         limits = in_force(config).limits
         given = given_fields(request)
         await self._prepare_listeners(given)
@@ -82,7 +82,7 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
     async def change(
         self, office_id: str, *, expected: int | None = None, **fields: Unpack[keywords.OfficeChangeFields]
     ) -> schemas.Office:
-        """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
+        """Change fields of an office. Config and sessions are merged, notifications and webhooks replaced.
 
         Jobs that wait without a handler get the one that the sessions name now. `expected` is the version last seen.
         """
@@ -95,8 +95,12 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
         async def change(tx: Tx) -> schemas.Office:
             office = await offices.lock_office(tx, office_id, expected)
             changed = _with(office, request, handlers)
-            await check_added_roles(tx, office, changed, "sessions")
-            after = await offices.change_office(tx, changed)
+            limits = None
+            if request.config is not UNSET:
+                changed = msgspec.structs.replace(changed, config=merged(office.config, request.config))
+                limits = in_force(changed.config).limits
+            await check_added_roles(tx, office, changed, "sessions" if limits is None else f"config.{BY_ROLE}")
+            after = await offices.change_office(tx, changed, limits)
             gone[:] = await self._put_listeners(tx, office_id, given)
             if "sessions" in given:
                 await self._hand_over(tx, after, handlers)

@@ -176,10 +176,10 @@ class Workflows(SchedulerEndpoints):
             before, job = await workflow_runs.lock_with_run(tx, workflow_id)
             _check_version(before, expected)
             gone = msgspec.structs.replace(before, deleted_at=await now_us(tx), status=WorkflowStatus.PAUSED)
-            after, _ = await workflow_runs.settle(tx, self._store.lanes, (gone, job))
-            if after.run_id is not None:
+            await workflow_runs.settle(tx, self._store.lanes, (gone, job))
+            if (run_id := await workflow_runs.unfinished_run(tx, workflow_id)) is not None:
                 raise WorkflowWrongState(
-                    f"workflow {workflow_id} has a run under way, {after.run_id}; cancel it, or wait for its end"
+                    f"workflow {workflow_id} has a run under way, {run_id}; cancel it, or wait for its end"
                 )
 
         await in_rounds(lambda: self._write(write))
