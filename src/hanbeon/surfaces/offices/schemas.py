@@ -64,13 +64,7 @@ Title = Annotated[str, Meta(max_length=TITLE_BYTES, pattern=STORABLE, extra={EXP
 # Addresses may hold a password.
 WebhookAddress = Annotated[str, Meta(max_length=_ADDRESS_MOST, extra={EXPECTED: AN_ADDRESS, SECRET: True})]
 WebhookSecret = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=_SECRET_MOST,
-        pattern=STORABLE,
-        extra={EXPECTED: _A_SECRET, SECRET: True},
-    ),
+    str, Meta(min_length=1, max_length=_SECRET_MOST, pattern=STORABLE, extra={EXPECTED: _A_SECRET, SECRET: True})
 ]
 Target = Annotated[
     str,
