@@ -20,6 +20,7 @@ SECONDS = 60.0
 """How long a message may take unless its sender says otherwise."""
 _LOGGER = "apprise"
 _HEARD_MOST = 1_000
+_REFUSED = re.compile(r"\S+ is refused: a .*? address")
 _STATUS = re.compile(r"error=([45][0-9]{2})\b")
 _DETAILS = "Response Details"
 _WEBHOOKS = frozenset(("json", "jsons", "xml", "xmls", "form", "forms"))
@@ -97,8 +98,8 @@ def _send(url: str, title: str, body: str, key: str | None, timeout: float, hear
     if key is not None and scheme_of(url) in _WEBHOOKS:
         parsed.target.headers.setdefault("Idempotency-Key", key)
     if not parsed.target.notify(title=title, body=body):
-        if "is refused: a " in heard.text:
-            raise _private(heard.text, url)
+        if refusal := _REFUSED.search(heard.text):
+            raise _private(refusal[0], url)
         status = _STATUS.search(heard.text)
         kind = failure_type_of(int(status[1])) if status else FailureType.TEMPORARY
         raise MessageFailed(heard.text or "it was not accepted", permanent=kind in NEVER_RETRIED, failure_type=kind)

@@ -14,8 +14,8 @@ from httpcore2 import (
 )
 
 from hanbeon.domain.retry import FailureType
-from hanbeon.errors import PermanentError
-from hanbeon.outbound.addresses import why_not_public
+from hanbeon.errors import PermanentError, TaskError
+from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
 from hanbeon.outbound.resolver import Resolve
 
 
@@ -64,3 +64,10 @@ class CheckedNetwork(AsyncNetworkBackend):
                     "say allow_private = true in its http table",
                     failure_type=FailureType.PERMISSION_ERROR,
                 )
+
+
+def reason_outside_tasks(error: TaskError) -> str:
+    """Return the message of a failed call that no task has made: the remedy for a refused address is another."""
+    if error.failure_type != FailureType.PERMISSION_ERROR:
+        return str(error)
+    return f"{str(error).partition(';')[0]}; {HOW_TO_ALLOW}"

@@ -54,6 +54,18 @@ async def test_each_recipient_gets_one_message(workflow_kit: WorkflowKit) -> Non
     assert run.steps[0].output == {"sent": 4, "unknown": 0}
 
 
+async def test_private_address_is_refused_with_its_remedy(sqlite_workflows: WorkflowKit) -> None:
+    """At once, and in the same words for each type: no task is involved whose options could allow it."""
+    async with Web() as web:
+        for step in ({"type": "http", "url": web.url}, message(f"json://127.0.0.1:{web.port}/")):
+            run = await sqlite_workflows.run(step)
+            assert (run.status, statuses(run)) == ("failed", [("step1", "failed", 1)])
+            assert run.steps[0].error_message == (
+                "127.0.0.1 is refused: a loopback address; to allow it, say [outbound] allow_private = true"
+            )
+        assert web.seen == []
+
+
 async def test_failing_step_is_retried_then_stops_the_run(workflow_kit: WorkflowKit) -> None:
     """A step that succeeded is not repeated by the retries of the next, nor by a retry of the run."""
     async with Web(reply(200)) as good, Web(*[reply(503, "고장")] * 3, reply(200)) as bad:

@@ -19,6 +19,7 @@ from hanbeon.executors.http.answer import status_line
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.http.request import REDIRECTS, redirected
 from hanbeon.outbound.client import HttpRequest
+from hanbeon.outbound.network import reason_outside_tasks
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.surfaces.workflows.run_body import OUTPUT_MOST, StepFailed
@@ -49,7 +50,8 @@ async def call(http: HttpExecutor, step: Step, values: Mapping[str, Any], secret
     except TimeoutError:
         raise StepFailed(f"it did not answer within {step.timeout:g} s", code=FailureType.TIMEOUT) from None
     except TaskError as error:
-        raise StepFailed(secrets.mask(str(error)), code=error.failure_type, permanent=error.permanent) from None
+        reason = secrets.mask(reason_outside_tasks(error))
+        raise StepFailed(reason, code=error.failure_type, permanent=error.permanent) from None
     except InvalidInput as error:
         raise StepFailed(secrets.mask(str(error)), code=FailureType.INVALID, permanent=True) from None
 

@@ -15,8 +15,8 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.errors import DatabaseUnavailable, PermanentError, TaskError
 from hanbeon.executors.http.answer import retry_after_us, status_line
 from hanbeon.logs import get_logger
-from hanbeon.outbound.addresses import HOW_TO_ALLOW
 from hanbeon.outbound.client import HttpRequest, OutboundClient
+from hanbeon.outbound.network import reason_outside_tasks
 from hanbeon.outbound.origin import split_url
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord, listener_by_id, note_failure, note_success
@@ -107,10 +107,7 @@ async def _send(
     except TimeoutError:
         return None if taken else Failure(f"{origin} did not answer within {seconds:g} s")
     except PermanentError as error:
-        # The remedy in its message is for tasks.
-        why = str(error).partition(";")[0]
-        blocked = error.failure_type == FailureType.PERMISSION_ERROR
-        return Failure(f"{why}; {HOW_TO_ALLOW}" if blocked else why, final=True)
+        return Failure(reason_outside_tasks(error), final=True)
     except TaskError as error:
         return None if taken else Failure(str(error))
 
