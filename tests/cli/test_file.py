@@ -320,8 +320,8 @@ def test_check_reports_all_problems_of_a_file(both: Path) -> None:
     places = [line.removeprefix("error: ").split(": ")[:2] for line in done.stderr.splitlines()]
     assert places[0][0] == "poll"
     assert [place for file, place in places[1:] if file == "hanbeon.toml"] == [
-        *("settings.lease", "tasks.c.python", "queues.q.max_concurrent", "schdules"),
-        *("tasks.a.command", "tasks.b.cwd"),
+        *("settings.lease", "tasks.a.command", "tasks.b.cwd", "tasks.c.python"),
+        *("queues.q.max_concurrent", "schdules"),
     ]
     assert _SECRET not in done.stderr
     (both / "hanbeon.toml").write_text("[tasks.\n")

@@ -166,6 +166,7 @@ async def _workflows(story: Story) -> None:
     failed = next(each["run_id"] for each in found["items"] if each["run_id"] != run["run_id"])
     await story.act("workflows.retry", "POST", f"{path}/runs/{failed}/retry")
     await story.act("workflows.execute_due", "GET", "/api/scheduler/execute")
+    await story.until(f"{path}/runs", lambda found: all(each["ended_at"] is not None for each in found["items"]))
     await story.act("workflows.delete", "DELETE", path)
 
 
