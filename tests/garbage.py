@@ -8,6 +8,8 @@ import gc
 
 import pytest
 
+from hanbeon.engine.garbage_collector import THRESHOLDS
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():  # type: ignore[no-untyped-def]  # a generator of pluggy's
@@ -17,4 +19,4 @@ def pytest_collection():  # type: ignore[no-untyped-def]  # a generator of plugg
     finally:
         gc.enable()
         gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
+        gc.set_threshold(*THRESHOLDS)

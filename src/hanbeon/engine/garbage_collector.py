@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+THRESHOLDS = (50_000, 20, 20)
+
 
 def tune_collector() -> None:
     """Make the garbage collector run less often, in a process that is a worker or a server and nothing else.
@@ -13,4 +15,4 @@ def tune_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(*THRESHOLDS)
