@@ -123,8 +123,10 @@ async def test_one_poll_finds_the_jobs_of_all_pools(kit: TestKit) -> None:
     await worker.register()
     pool = worker.pools[1]
     assert await pool.claim.run_once() > kit.app.settings.poll * 2
-    assert await worker._lookout.run_once() == kit.app.settings.poll
+    pause = await worker.promote.run_once()
+    assert pause == kit.app.settings.poll
     assert not pool.claim._wake.is_set()
     await kit.make_job("b")
-    await worker._lookout.run_once()
+    await kit.advance(pause)
+    await worker.promote.run_once()
     assert pool.claim._wake.is_set()

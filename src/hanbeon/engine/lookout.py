@@ -1,29 +1,51 @@
-"""One poll for the jobs of several pools, so that a pool whose tasks are not used costs next to nothing."""
+"""One poll for what several loops wait for, in case a hint is lost: an idle instance asks the database rarely."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from hanbeon.clock import Clock
 from hanbeon.engine.pool import Pool
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import may_claim
+from hanbeon.store.operations.fires import Moment, next_moment
+from hanbeon.store.operations.promote import next_due_us
 from hanbeon.store.store import Store
+from hanbeon.store.tx import Tx
 
 
 class Lookout:
-    """Polls for ready jobs of the pools' tasks, in case a hint is lost, and wakes the pools if there may be any."""
+    """Reads in one transaction when jobs and schedules are due, and whether pools may have ready jobs; wakes the pools.
 
-    def __init__(self, store: Store, settings: Settings, pools: Sequence[Pool]) -> None:
-        self._store, self._settings, self._pools = store, settings, pools
+    So a pool whose tasks are not used costs next to nothing.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, pools: Sequence[Pool], saw: Callable[[Moment], None]
+    ) -> None:
+        """`saw` is called with the next due time of schedules."""
+        self._store, self._settings, self._clock, self._saw = store, settings, clock, saw
+        self._pools = pools
+        self._looks_at = 0.0
+        """When it looks after the pools again: due times are read more often while many are due."""
         for pool in pools:
             pool.looked_after = True
 
-    async def run_once(self) -> float:
-        pools = [each for each in self._pools if each.claimer.has_room]
+    async def next_due(self) -> int | None:
+        """Return the microseconds until the next pending job is due (negative: overdue), None if there is none."""
+        now = self._clock.monotonic()
+        pools = [each for each in self._pools if each.claimer.has_room] if now >= self._looks_at else []
         tasks = [task for each in pools for task in each.claimer.tasks()]
-        if not tasks:
-            return self._settings.poll
-        if await self._store.read(lambda tx: may_claim(tx, tasks)):
+
+        async def look(tx: Tx) -> tuple[int | None, Moment, bool]:
+            return await next_due_us(tx), await next_moment(tx), bool(tasks) and await may_claim(tx, tasks)
+
+        wait_us, moment, may_be_ready = await self._store.read(look)
+        self._saw(moment)
+        if pools:
+            # A little less than the pause of whoever asks, or every other look would be left out.
+            self._looks_at = now + 0.8 * self._settings.poll
+        if may_be_ready:
             for pool in pools:
                 pool.work_arrived()
-        return self._settings.poll
+        return wait_us

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from hanbeon.clock import MICROS, micros
 from hanbeon.engine.execution_log import log_end
 from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
-from hanbeon.store.operations.fires import Moment, next_moment
-from hanbeon.store.operations.promote import next_due_us
 from hanbeon.store.store import Store
-from hanbeon.store.tx import Tx
 
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
@@ -26,9 +23,9 @@ _BETWEEN_PRUNINGS = 0.05
 
 
 class Maintenance:
-    def __init__(self, store: Store, settings: Settings, saw: Callable[[Moment], None] = lambda moment: None) -> None:
-        """`saw` is called with the next due time of schedules whenever that of jobs is read."""
-        self._store, self.settings, self._saw = store, settings, saw
+    def __init__(self, store: Store, settings: Settings, next_due: Callable[[], Awaitable[int | None]]) -> None:
+        """`next_due` returns the microseconds until the next pending job is due, None if there is none."""
+        self._store, self.settings, self._next_due = store, settings, next_due
         self._clock_jumped = False
         self.recovered = self.promoted = self.pruned = 0
         """Counts since the start."""
@@ -46,8 +43,7 @@ class Maintenance:
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
-        wait_us, moment = await self._store.read(_next_moments)
-        self._saw(moment)
+        wait_us = await self._next_due()
         if wait_us is None:
             return self.settings.poll
         if wait_us > 0:
@@ -93,7 +89,3 @@ class Maintenance:
         if pruned >= _BATCH:
             return _BETWEEN_PRUNINGS
         return self.settings.prune_every * random.uniform(0.8, 1.2)
-
-
-async def _next_moments(tx: Tx) -> tuple[int | None, Moment]:
-    return await next_due_us(tx), await next_moment(tx)

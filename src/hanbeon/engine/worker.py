@@ -117,7 +117,7 @@ class Worker:
         self.main = self.pools[-1]
         # Those with a relay know from it if there can be jobs.
         beside = [each for each in self.pools if each is not self.main and each.relay is None]
-        self._lookout = Loop("look", Lookout(store, settings, beside).run_once)
+        self._lookout = Lookout(store, settings, clock, beside, self._saw_next_fire)
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
@@ -125,7 +125,7 @@ class Worker:
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
         self.schedule_poller = SchedulePoller(store, settings, clock)
-        self._maintenance = Maintenance(store, settings, self._saw_next_fire)
+        self._maintenance = Maintenance(store, settings, self._lookout.next_due)
         self._reloader = Reloader(source, store, self._change)
         self._loop_tasks: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
@@ -208,7 +208,7 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         running = [self.guard, self.renew, self.watch, self.log, self.complete]
-        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload, self._lookout]
+        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload]
         streaming = [] if self.stream is None else self.stream.loops
         return [*running, *maintaining, *streaming, *self.work_loops]
 
