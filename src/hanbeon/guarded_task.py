@@ -20,6 +20,11 @@ class BodyExits:
 
     __slots__ = ()
 
+    @property
+    def task(self) -> asyncio.Task[Any] | None:
+        """The task in which the body runs, whose coroutine returns exits instead of raising them; None if in none."""
+        return None
+
     def exited(self, error: BaseException) -> None:
         """A task or callback of the body raised SystemExit or KeyboardInterrupt."""
 

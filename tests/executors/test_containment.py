@@ -44,6 +44,29 @@ async def directly(fuse: Fuse) -> None:
     await fuse.later()
 
 
+async def after_a_pause(fuse: Fuse) -> None:
+    await asyncio.sleep(0.001)
+    fuse()
+
+
+async def of_its_own_task(fuse: Fuse) -> None:
+    """Raise in a method of the body's task that is no step of it."""
+
+    class Explosive(asyncio.Future[None]):
+        used = False
+
+        def cancel(self, msg: Any = None) -> bool:
+            if not self.used:
+                self.used = True
+                fuse()
+            return super().cancel(msg)
+
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().call_soon(task.cancel)
+    await Explosive()
+
+
 async def awaited(fuse: Fuse) -> None:
     await asyncio.create_task(fuse.later())
 
@@ -121,6 +144,8 @@ async def swallowed(fuse: Fuse) -> str:
 
 WAYS: list[Callable[[Fuse], Awaitable[Any]]] = [
     directly,
+    after_a_pause,
+    of_its_own_task,
     awaited,
     left_alone,
     nested,

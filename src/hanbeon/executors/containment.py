@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from asyncio import futures
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from hanbeon.guarded_task import BodyExits, current_body
@@ -21,6 +23,8 @@ _MARK = "_hanbeon_contains_exits"
 # protocol raises anything, and goes on.
 _OF_TRANSPORTS = ("_add_reader", "_add_writer")
 _NOT_FOR_BODIES = ("stop", "shutdown_asyncgens", "shutdown_default_executor")
+# The end of `asyncio.sleep`, the most common timer. It runs no code of a body; None if a Python names it otherwise.
+_END_OF_SLEEP = getattr(futures, "_set_result_unless_cancelled", None)
 
 
 class _Contained:
@@ -46,18 +50,8 @@ def contain_exits(loop: asyncio.AbstractEventLoop) -> None:
     """Contain the exits of bodies on this loop, from now on; asyncio's own loop or uvloop. Harmless if repeated."""
     if getattr(loop, _MARK, False):
         return
-    call_soon = loop.call_soon
-
-    def contained_call_soon(
-        callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
-    ) -> asyncio.Handle:
-        body = current_body.get() if context is None else context.get(current_body)
-        if body is None:
-            return call_soon(callback, *args, context=context)
-        return call_soon(_Contained(callback, body), *args, context=context)
-
     setattr(loop, _MARK, True)
-    setattr(loop, "call_soon", contained_call_soon)  # noqa: B010 - a method is not assignable for the type checker
+    setattr(loop, "call_soon", _contained_call_soon(loop.call_soon))  # noqa: B010 - a method is not assignable for mypy
     setattr(loop, "call_soon_threadsafe", _contained(loop.call_soon_threadsafe, 0))  # noqa: B010
     for name in ("call_later", "call_at", "add_reader", "add_writer", *_OF_TRANSPORTS):
         if (method := getattr(loop, name, None)) is not None:
@@ -66,14 +60,40 @@ def contain_exits(loop: asyncio.AbstractEventLoop) -> None:
         setattr(loop, name, _not_for_bodies(getattr(loop, name)))
 
 
+def _contained_call_soon(call_soon: Callable[..., asyncio.Handle]) -> Callable[..., asyncio.Handle]:
+    """Return `call_soon` with callbacks of bodies contained.
+
+    Every step of every task on the loop comes through here. So the steps of a body's own task are left as they are: the
+    coroutine in it returns its exits. And the usual single argument is passed without unpacking.
+    """
+
+    def contained_call_soon(
+        callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
+        body = current_body.get() if context is None else context.get(current_body)
+        if body is not None and not _is_step(callback, body.task):
+            callback = _Contained(callback, body)
+        if len(args) == 1:
+            return call_soon(callback, args[0], context=context)
+        return call_soon(callback, *args, context=context)
+
+    return contained_call_soon
+
+
+def _is_step(callback: Callable[..., Any], task: asyncio.Task[Any] | None) -> bool:
+    """True for the steps of a task: they are built in, where its methods that may run code of others are not."""
+    return task is not None and getattr(callback, "__self__", None) is task and type(callback) is not MethodType
+
+
 def _contained(schedule: Callable[..., Any], place: int) -> Callable[..., Any]:
     """Return the method with the callback at `place` contained."""
 
     def contained(*args: Any, **options: Any) -> Any:
         context: contextvars.Context | None = options.get("context")
         body = current_body.get() if context is None else context.get(current_body)
-        # asyncio's call_later calls call_at.
-        if body is None or len(args) <= place or isinstance(args[place], _Contained):
+        if body is None or len(args) <= place or args[place] is _END_OF_SLEEP:
+            return schedule(*args, **options)
+        if isinstance(args[place], _Contained):  # asyncio's call_later calls call_at.
             return schedule(*args, **options)
         return schedule(*args[:place], _Contained(args[place], body), *args[place + 1 :], **options)
 

@@ -46,7 +46,7 @@ class AsyncWork(BodyExits):
 
     # On the class, because most bodies never have another value.
     _exit: BaseException | None = None
-    _task: GuardedTask[Any] | None = None
+    task: GuardedTask[Any] | None = None
     stopped = False
     """It was stopped, perhaps before it began."""
 
@@ -69,13 +69,13 @@ class AsyncWork(BodyExits):
     def begin(self) -> None:
         """Run in a task of its own."""
         contain_exits(asyncio.get_running_loop())
-        self._task = guarded_task(self.body(), name=self.name, context=self.context)
-        self._task.body = self
-        self._task.add_done_callback(self._task_ended)
+        self.task = guarded_task(self.body(), name=self.name, context=self.context)
+        self.task.body = self
+        self.task.add_done_callback(self._task_ended)
 
     def begin_within(self, task: GuardedTask[Any]) -> None:
         """It runs in this task from here on, until it has ended."""
-        self._task = task
+        self.task = task
         task.body = self
         task.set_name(self.name)
 
@@ -104,8 +104,8 @@ class AsyncWork(BodyExits):
         self.insist()
 
     def insist(self) -> None:
-        if self._task is not None:
-            cancel_as(self, self._task)
+        if self.task is not None:
+            cancel_as(self, self.task)
 
     def exited(self, error: BaseException) -> None:
         """End the whole body by the exit of one of its tasks or callbacks."""
@@ -133,7 +133,7 @@ class AsyncWork(BodyExits):
         assert call is not None
         assert done is not None
         # Contexts that were copied from the body's know this object, and may outlive it; its own would be a cycle.
-        self._call = self._done = self._task = None
+        self._call = self._done = self.task = None
         del self.context
         value, exit_error = result
         error = self._exit or error or exit_error
