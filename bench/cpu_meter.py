@@ -33,10 +33,10 @@ class CpuMeter:
         return {"worker_us": worker, "server_us": server} if self._server else {"worker_us": worker}
 
     def _used(self) -> tuple[float, float]:
-        return _seconds(self._workers), _seconds(self._server)
+        return seconds(self._workers), seconds(self._server)
 
 
-def _seconds(pids: Sequence[int]) -> float:
+def seconds(pids: Sequence[int]) -> float:
     """Return the processor time of these processes and their children, ended ones included."""
     total = 0.0
     for pid in pids:
