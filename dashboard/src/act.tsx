@@ -57,6 +57,7 @@ export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Elemen
       {copied.value === text ? w("copied") : kind}
     </button>
   );
+  if (of.length === 0) return <></>;
   return (
     <details
       class={row === undefined ? "copies" : "copies small"}

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, may, type DeadLetter } from "./api";
-import { Act, Copies, quoted } from "./act";
+import { Act, type Command, Copies, quoted } from "./act";
 import { number, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "./parts";
@@ -48,6 +48,13 @@ async function moveOne(letter: DeadLetter, move: Move): Promise<void> {
   const path = { letterId: letter.id };
   if (move === "drop") await call("DELETE /api/engine/deadletters/{letterId}", { path });
   else await call("POST /api/engine/deadletters/{letterId}/republish", { path });
+}
+
+function commandOf(letter: DeadLetter, move: Move): Command {
+  const path = { letterId: letter.id };
+  const sent =
+    move === "drop" ? curl("DELETE /api/engine/deadletters/{letterId}", { path }) : curl("POST /api/engine/deadletters/{letterId}/republish", { path });
+  return { name: w(move), curl: sent, command: `hanbeon deadletter ${move} ${quoted(letter.id)}` };
 }
 
 export function DeadLetters(): JSX.Element {
@@ -96,7 +103,16 @@ function List(): JSX.Element {
           <Act admin confirm onClick={run(letters, "drop")}>
             {w("dropAll")}
           </Act>
-          <Copies of={[{ name: w("list"), curl: curl("GET /api/engine/deadletters"), command: "hanbeon deadletter list" }]} />
+          <Copies
+            of={[
+              ...(["republish", "drop"] as const).map((move) => ({
+                name: w(move === "drop" ? "dropAll" : "republishAll"),
+                curl: letters.map((each) => commandOf(each, move).curl).join("\n"),
+                command: letters.map((each) => commandOf(each, move).command).join("\n"),
+              })),
+              { name: w("list"), curl: curl("GET /api/engine/deadletters"), command: "hanbeon deadletter list" },
+            ]}
+          />
         </>
       }
     >
@@ -115,7 +131,6 @@ function List(): JSX.Element {
 }
 
 function Letter({ letter, run }: { letter: DeadLetter; run: (move: Move) => () => Promise<void> }): JSX.Element {
-  const path = { letterId: letter.id };
   return (
     <li>
       <div class="letterhead">
@@ -131,20 +146,7 @@ function Letter({ letter, run }: { letter: DeadLetter; run: (move: Move) => () =
           <Act admin confirm label={`${w("drop")} ${letter.id}`} onClick={run("drop")}>
             {w("drop")}
           </Act>
-          <Copies
-            of={[
-              {
-                name: w("republish"),
-                curl: curl("POST /api/engine/deadletters/{letterId}/republish", { path }),
-                command: `hanbeon deadletter republish ${quoted(letter.id)}`,
-              },
-              {
-                name: w("drop"),
-                curl: curl("DELETE /api/engine/deadletters/{letterId}", { path }),
-                command: `hanbeon deadletter drop ${quoted(letter.id)}`,
-              },
-            ]}
-          />
+          <Copies row={letter.id} of={[commandOf(letter, "republish"), commandOf(letter, "drop")]} />
         </span>
       </div>
       <details>

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, curl, Problem, type Export, type ExportStatus, type Replay, type State } from "./api";
-import { Act, Copies, mayWrite, quoted } from "./act";
+import { Act, Copies, mayWrite } from "./act";
 import { duration, number, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting, wordsOf } from "./parts";
@@ -17,6 +17,7 @@ import "./exports.css";
 
 const SIZE = 12;
 const REPLAYS = 100;
+const UPLOAD = (): string => `curl -X POST -H "Authorization: Bearer $HANBEON_TOKEN" -F file=@replay.jsonl "${location.origin}/api/replays"`;
 const SHAPES: Record<ExportStatus, State> = {
   QUEUED: "ready",
   RUNNING: "running",
@@ -94,9 +95,9 @@ const progressOf = (known: Progress | undefined): Partial<Export> =>
 
 function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => void }): JSX.Element {
   const width = useSignal("1280x720");
+  const [wide, high] = width.value.split("x").map(Number) as [number, number];
   const begin = (replay: Replay, kind: "mp4" | "thumbnail") => (): Promise<boolean> =>
     attempt(async () => {
-      const [wide, high] = width.value.split("x").map(Number);
       const path = { replayId: String(replay.replayId) };
       const made = await call(`POST /api/replays/{replayId}/exports/${kind}`, { path, body: { width: wide, height: high } });
       props.begun();
@@ -113,18 +114,21 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
     <Panel
       title={w("replays")}
       actions={
-        props.replays.length > 0 && (
-          <label class="check">
-            {w("size")}{" "}
-            <select value={width.value} onChange={(event) => (width.value = event.currentTarget.value)}>
-              {["640x360", "1280x720", "1920x1080"].map((each) => (
-                <option key={each} value={each}>
-                  {each.replace("x", " × ")}
-                </option>
-              ))}
-            </select>
-          </label>
-        )
+        <>
+          {props.replays.length > 0 && (
+            <label class="check">
+              {w("size")}{" "}
+              <select value={width.value} onChange={(event) => (width.value = event.currentTarget.value)}>
+                {["640x360", "1280x720", "1920x1080"].map((each) => (
+                  <option key={each} value={each}>
+                    {each.replace("x", " × ")}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <Copies of={[{ name: w("upload"), curl: UPLOAD(), command: "hanbeon export upload replay.jsonl" }]} />
+        </>
       }
     >
       <Upload done={props.refresh} />
@@ -171,16 +175,17 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
                           {w("remove")}
                         </Act>
                         <Copies
+                          row={`${each.title || each.name} #${each.replayId}`}
                           of={[
+                            ...(["mp4", "thumbnail"] as const).map((kind) => ({
+                              name: kind === "mp4" ? "MP4" : w("thumbnail"),
+                              curl: curl(`POST /api/replays/{replayId}/exports/${kind}`, { path, body: { width: wide, height: high } }),
+                              command: `hanbeon export ${kind} ${each.replayId} --width ${wide} --height ${high}`,
+                            })),
                             {
-                              name: "MP4",
-                              curl: curl("POST /api/replays/{replayId}/exports/mp4", { path, body: {} }),
-                              command: `hanbeon export mp4 ${each.replayId}`,
-                            },
-                            {
-                              name: w("thumbnail"),
-                              curl: curl("POST /api/replays/{replayId}/exports/thumbnail", { path, body: {} }),
-                              command: `hanbeon export thumbnail ${each.replayId}`,
+                              name: w("remove"),
+                              curl: curl("DELETE /api/replays/{replayId}", { path }),
+                              command: `hanbeon export delete-replay ${each.replayId}`,
                             },
                           ]}
                         />
@@ -305,14 +310,21 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
             </Act>
           )}
           <Copies
+            row={name}
             of={[
               { name: w("show"), curl: curl("GET /api/jobs/{jobId}", { path }), command: `hanbeon export show ${each.jobId}` },
-              {
-                name: w("download"),
-                curl: `curl -OJ -H "Authorization: Bearer $HANBEON_TOKEN" "${location.origin}${resultOf(each)}"`,
-                command: `hanbeon export download ${each.jobId} ${quoted(`replay-${each.replayId}`)}`,
-              },
-              { name: w("cancel"), curl: curl("POST /api/jobs/{jobId}/cancel", { path }), command: `hanbeon export cancel ${each.jobId}` },
+              ...(each.status === "SUCCEEDED"
+                ? [
+                    {
+                      name: w("download"),
+                      curl: `curl -OJ -H "Authorization: Bearer $HANBEON_TOKEN" "${location.origin}${resultOf(each)}"`,
+                      command: `hanbeon export download ${each.jobId} replay-${each.replayId}.${each.jobType === "MP4" ? "mp4" : "png"}`,
+                    },
+                  ]
+                : []),
+              ...(unfinished(each)
+                ? [{ name: w("cancel"), curl: curl("POST /api/jobs/{jobId}/cancel", { path }), command: `hanbeon export cancel ${each.jobId}` }]
+                : []),
             ]}
           />
         </p>

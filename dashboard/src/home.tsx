@@ -2,9 +2,10 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { call, type EngineStatistics, type State } from "./api";
+import { Copies } from "./act";
+import { call, curl, type EngineStatistics, type State } from "./api";
 import { Chart } from "./chart";
-import { duration, number, since, time } from "./format";
+import { duration, number, short, since, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, JobLink, Panel, QueueName, Shape, shareOf, Waiting } from "./parts";
 import { link } from "./router";
@@ -120,6 +121,16 @@ export function Home(): JSX.Element {
                       >
                         {t("cancel")}
                       </Button>
+                      <Copies
+                        row={`${job.task} ${short(job.id)}`}
+                        of={[
+                          {
+                            name: t("cancel"),
+                            curl: curl("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } }),
+                            command: `hanbeon cancel ${job.id}`,
+                          },
+                        ]}
+                      />
                     </td>
                   </tr>
                 ))}

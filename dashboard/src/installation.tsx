@@ -251,6 +251,18 @@ function Tokens(): JSX.Element {
                       {t("revoke")}
                     </Button>
                   )}
+                  {!each.revoked_at && (
+                    <Copies
+                      row={`${each.user} ${each.id}`}
+                      of={[
+                        {
+                          name: t("revoke"),
+                          curl: curl("DELETE /api/engine/tokens/{number}", { path: { number: String(each.id) } }),
+                          command: `hanbeon token revoke ${each.id}`,
+                        },
+                      ]}
+                    />
+                  )}
                 </td>
               </tr>
             ))}

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { type Command, Copies } from "./act";
 import { attemptStatus } from "./attempt_texts";
 import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "./api";
 import { Ansi } from "./ansi";
@@ -113,8 +114,16 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
             </Button>
           )}
           <Copy label="copyId" text={job.id} />
-          <Copy label="copyCurl" text={curl(`POST /api/engine/jobs/{jobId}/${ended ? "retry" : "cancel"}`, { path })} />
-          <Copy label="copyCommand" text={`hanbeon ${ended ? "retry" : "cancel"} ${job.id}`} />
+          <Copies
+            of={[
+              ...(job.state === "succeeded" ? [] : [ended ? ("retry" as const) : ("cancel" as const)]).map((action) => ({
+                name: t(action),
+                curl: curl(`POST /api/engine/jobs/{jobId}/${action}`, { path }),
+                command: `hanbeon ${action} ${job.id}`,
+              })),
+              { name: t("job"), curl: curl("GET /api/engine/jobs/{jobId}", { path }), command: `hanbeon job ${job.id}` },
+            ]}
+          />
         </>
       }
     >
@@ -164,11 +173,10 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
 
 function Priority({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): JSX.Element {
   const value = useSignal(String(job.priority));
+  const path = { jobId: job.id };
+  const body = { priority: Number(value.value), urgent: job.urgent };
   const change = async (): Promise<void> => {
-    await attempt(async () => {
-      const body = { priority: Number(value.value), urgent: job.urgent };
-      await call("PATCH /api/engine/jobs/{jobId}/priority", { path: { jobId: job.id }, body });
-    });
+    await attempt(async () => void (await call("PATCH /api/engine/jobs/{jobId}/priority", { path, body })));
     refresh();
   };
   return (
@@ -184,6 +192,16 @@ function Priority({ job, refresh }: { job: EngineJobDetail; refresh: () => void 
       <Button admin disabled={value.value === String(job.priority)} onClick={change}>
         {t("change")}
       </Button>
+      <Copies
+        row={t("priority")}
+        of={[
+          {
+            name: t("change"),
+            curl: curl("PATCH /api/engine/jobs/{jobId}/priority", { path, body }),
+            command: `hanbeon priority ${job.id} --to=${body.priority}`,
+          },
+        ]}
+      />
     </Fact>
   );
 }
@@ -256,11 +274,24 @@ function Again({ job }: { job: EngineJobDetail }): JSX.Element {
           {problem.value}
         </p>
       )}
-      <Button admin kind="main" onClick={enqueue}>
-        {t("enqueue")}
-      </Button>
+      <div class="row">
+        <Button admin kind="main" onClick={enqueue}>
+          {t("enqueue")}
+        </Button>
+        <Copies of={againOf(job, text.value)} />
+      </div>
     </form>
   );
+}
+
+/** No command line makes a copy of a job; none at all while the text is no JSON. */
+function againOf(job: EngineJobDetail, text: string): Command[] {
+  try {
+    const args = JSON.parse(text) as Record<string, unknown>;
+    return [{ name: t("enqueue"), curl: curl("POST /api/engine/jobs", { body: { copy_of: job.id, args } }) }];
+  } catch {
+    return [];
+  }
 }
 
 function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, curl, Problem, type Bulk, type BulkDone, type Calls, type EngineJob, type JobFilter, type State } from "./api";
-import { Copies } from "./act";
+import { Copies, quoted } from "./act";
 import { exportList, type ListKind } from "./export_list";
 import { duration, number, short, since, time } from "./format";
 import { changes } from "./live";
@@ -13,6 +13,7 @@ import { go, link, place, refine } from "./router";
 import { t, type Text } from "./texts";
 
 const STATES: State[] = ["pending", "ready", "running", "succeeded", "failed", "cancelled"];
+const ENDED: State[] = ["succeeded", "failed", "cancelled"];
 const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
   { name: "id", label: "id" },
   { name: "task", label: "task" },
@@ -265,13 +266,24 @@ function BulkMoves(props: {
             ? (["cancel", "retry"] as const).map((action) => ({
                 name: t(action === "cancel" ? "bulkCancel" : "bulkRetry"),
                 curl: curl("POST /api/engine/jobs/bulk", { body: { action, filter } }),
+                ...(action === "cancel" ? commandOf("cancel", filter) : {}),
               }))
             : []),
-          { name: t("jobs"), curl: curl("GET /api/engine/jobs", { query: filter as Query }) },
+          { name: t("jobs"), curl: curl("GET /api/engine/jobs", { query: filter as Query }), ...commandOf("jobs", filter) },
         ]}
       />
     </>
   );
+}
+
+/** The command line with the same filter, if it has one: of the fields, it knows these. */
+function commandOf(name: "cancel" | "jobs", filter: JobFilter): { command?: string } {
+  const { state = [], ...rest } = filter;
+  const states = [state ?? []].flat();
+  const known = Object.keys(rest).every((each) => ["queue", "task", "role"].includes(each));
+  if (!known || (name === "cancel" && states.some((each) => ENDED.includes(each)))) return {};
+  const options = [...states.map((each) => `--state ${each}`), ...Object.entries(rest).map(([each, value]) => `--${each} ${quoted(String(value))}`)];
+  return { command: ["hanbeon", name, ...options].join(" ") };
 }
 
 /** Rows of one height in a box of their own: what is out of sight is not in the document. */

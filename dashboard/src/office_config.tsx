@@ -148,15 +148,17 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
               {w("reset")}
             </button>
           )}
-          <Copies
-            of={[
-              {
-                name: w("save"),
-                curl: curl("PATCH /api/offices/{id}/scheduler/config", { path: { id: office.id }, body: change }),
-                command: ["hanbeon office config set", office.id, ...wordsOfChange(change)].join(" "),
-              },
-            ]}
-          />
+          {isChanged && (
+            <Copies
+              of={[
+                {
+                  name: w("save"),
+                  curl: curl("PATCH /api/offices/{id}/scheduler/config", { path: { id: office.id }, body: change }),
+                  command: ["hanbeon office config set", office.id, ...wordsOfChange(change)].join(" "),
+                },
+              ]}
+            />
+          )}
         </div>
       </form>
       <dl class="facts">

@@ -250,6 +250,11 @@ function commandsOf(path: { id: string; jobId: string }, job: Job, unfinished: b
     const text = curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { priority } });
     found.push({ name, curl: text, command: `hanbeon priority ${job.id} --to=${priority}` });
   }
+  found.push({
+    name: w(job.urgent ? "makeNotUrgent" : "makeUrgent"),
+    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: !job.urgent } }),
+    command: `hanbeon priority ${job.id} ${job.urgent ? "--not-urgent" : "--urgent"}`,
+  });
   return found;
 }
 

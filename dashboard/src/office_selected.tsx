@@ -93,7 +93,7 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
           </Act>
         )}
         {unfinished && (
-          <Act onClick={urgent}>{w(detail?.urgent ? "notUrgentSays" : "makeUrgent")}</Act>
+          <Act onClick={urgent}>{w(detail?.urgent ? "makeNotUrgent" : "makeUrgent")}</Act>
         )}
         <a class="btn plain" href={link(["jobs", job.id])}>
           {w("openJob")}
@@ -104,9 +104,9 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
               ? [
                   { name: t("cancel"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }), command: `hanbeon cancel ${job.id}` },
                   {
-                    name: w("makeUrgent"),
-                    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: true } }),
-                    command: `hanbeon priority ${job.id} --urgent`,
+                    name: w(detail?.urgent ? "makeNotUrgent" : "makeUrgent"),
+                    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: !detail?.urgent } }),
+                    command: `hanbeon priority ${job.id} ${detail?.urgent ? "--not-urgent" : "--urgent"}`,
                   },
                 ]
               : job.status === "done"

@@ -76,14 +76,15 @@ export function Queues(): JSX.Element {
   );
 }
 
-function commandsOf(queue: EngineQueue): Command[] {
+/** `limit`: the one that is being typed, or that in force. */
+function commandsOf(queue: EngineQueue, limit: number): Command[] {
   const path = { name: queue.name };
   const name = quoted(queue.name);
   const sent = (body: QueueChange): string => curl("PATCH /api/engine/queues/{name}", { path, body });
   return [
     { name: t("pause"), curl: sent({ paused: true }), command: `hanbeon pause ${name}` },
     { name: t("resume"), curl: sent({ paused: false }), command: `hanbeon resume ${name}` },
-    { name: t("limit"), curl: sent({ max_concurrent: queue.max_concurrent }), command: `hanbeon limit ${name} --max-concurrent ${queue.max_concurrent}` },
+    { name: t("limit"), curl: sent({ max_concurrent: limit }), command: `hanbeon limit ${name} --max-concurrent ${limit}` },
   ];
 }
 
@@ -151,7 +152,7 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
           <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
             {t(queue.paused ? "resume" : "pause")}
           </Button>
-          <Copies row={queue.name} of={commandsOf(queue)} />
+          <Copies row={queue.name} of={commandsOf(queue, Number(limit.value ?? queue.max_concurrent))} />
         </div>
       </td>
     </tr>

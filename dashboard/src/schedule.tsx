@@ -3,9 +3,9 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { Act, Copies, Crumb } from "./act";
-import { call, type Fire, type FireOutcome, type Schedule, type SchedulesExecution } from "./api";
+import { call, curl, type Fire, type FireOutcome, type Schedule, type SchedulesExecution } from "./api";
 import { FireStrip, fireSays, StripLegend } from "./fire_strip";
-import { duration, number, since, time } from "./format";
+import { duration, number, short, since, time } from "./format";
 import { usePolled } from "./live";
 import { WideTable } from "./paged_table";
 import { attempt, Button, Failure, Panel, Shape, Tree, Waiting } from "./parts";
@@ -264,9 +264,21 @@ function ExecutionRow({ execution, cancel }: { execution: SchedulesExecution; ca
       </td>
       <td class="r">
         {unfinished && (
-          <Act confirm label={`${w("cancel")} ${execution.execution_id}`} onClick={cancel}>
-            {w("cancel")}
-          </Act>
+          <>
+            <Act confirm label={`${w("cancel")} ${execution.execution_id}`} onClick={cancel}>
+              {w("cancel")}
+            </Act>
+            <Copies
+              row={short(execution.execution_id)}
+              of={[
+                {
+                  name: w("cancel"),
+                  curl: curl("POST /api/executions/{id}/cancel", { path: { id: execution.execution_id } }),
+                  command: `hanbeon cancel ${execution.execution_id}`,
+                },
+              ]}
+            />
+          </>
         )}
       </td>
     </tr>

@@ -1,13 +1,14 @@
 // Schedules: the list with next fires and the strip of past ones.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { Copies } from "./act";
 import { call, type Fire, type Schedule } from "./api";
 import { FireStrip, StripLegend } from "./fire_strip";
 import { usePolled } from "./live";
 import { PagedTable, usePaged } from "./paged_table";
 import { Empty } from "./parts";
 import { link, place, refine } from "./router";
-import { Moves, nameOf, NextFire, timesOf, useSeconds } from "./schedule_parts";
+import { commandsOf, Moves, nameOf, NextFire, timesOf, useSeconds } from "./schedule_parts";
 import { w } from "./schedule_texts";
 import { t } from "./texts";
 import "./schedules.css";
@@ -104,6 +105,7 @@ function Row({ schedule, after }: { schedule: Schedule; after: () => void }): JS
       <td>{kept.value.length > 0 ? <FireStrip fires={kept.value} label={nameOf(schedule)} /> : <span class="faint">–</span>}</td>
       <td class="r nowrap">
         <Moves schedule={schedule} after={after} />
+        <Copies row={nameOf(schedule)} of={commandsOf(schedule)} />
       </td>
     </tr>
   );

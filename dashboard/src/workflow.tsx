@@ -10,7 +10,7 @@ import { go, link } from "./router";
 import { t } from "./texts";
 import { type Flow, gist, inWords, Mark, NextRun, readValue, shownValue, StatusBadge, statusOf } from "./workflow_parts";
 import { w } from "./workflow_texts";
-import { runNow, toggle } from "./workflows";
+import { commandsOf, runNow, toggle } from "./workflows";
 
 const RUNS = 20;
 
@@ -39,10 +39,7 @@ function Head({ workflow, refresh }: { workflow: Flow; refresh: () => void }): J
   const active = workflow.status === "active";
   const path = { id: workflow.id };
   const commands = [
-    { name: w("runNow"), curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id } }), command: `hanbeon workflow run ${workflow.id}` },
-    { name: w("dryRun"), curl: curl("POST /api/workflows/{id}/dry-run", { path, body: {} }), command: `hanbeon workflow dry-run ${workflow.id}` },
-    { name: w("activate"), curl: curl("POST /api/workflows/{id}/activate", { path }), command: `hanbeon workflow activate ${workflow.id}` },
-    { name: w("pause"), curl: curl("POST /api/workflows/{id}/pause", { path }), command: `hanbeon workflow pause ${workflow.id}` },
+    ...commandsOf(workflow),
     { name: w("history"), curl: curl("GET /api/workflows/{id}/runs", { path }), command: `hanbeon workflow runs ${workflow.id}` },
   ];
   const remove = async (): Promise<void> => {
@@ -153,6 +150,8 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
   const problem = useSignal("");
   const variables = (): Record<string, unknown> =>
     Object.fromEntries(Object.entries(given.value).map(([name, text]) => [name, readValue(text)]));
+  /** The variables as arguments of a command. */
+  const asArguments = (): string[] => (Object.keys(given.value).length ? [quoted(JSON.stringify(variables()))] : []);
   const render = async (): Promise<void> => {
     problem.value = "";
     try {
@@ -179,6 +178,20 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
           >
             {w("runNow")}
           </Act>
+          <Copies
+            of={[
+              {
+                name: w("dryRun"),
+                curl: curl("POST /api/workflows/{id}/dry-run", { path: { id: workflow.id }, body: { variables: variables() } }),
+                command: ["hanbeon workflow dry-run", workflow.id, ...asArguments()].join(" "),
+              },
+              {
+                name: w("runNow"),
+                curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id, variables: variables() } }),
+                command: ["hanbeon workflow run", workflow.id, ...asArguments()].join(" "),
+              },
+            ]}
+          />
         </>
       }
     >
@@ -263,7 +276,8 @@ function Run(props: { run: WorkflowRun; workflow: Flow; open: boolean; refresh: 
     props.refresh();
   };
   const seconds = run.executed_at && ((run.ended_at ? Date.parse(run.ended_at) : Date.now()) - Date.parse(run.executed_at)) / 1000;
-  const command = `hanbeon workflow history ${workflow.id} ${quoted(run.run_id)}`;
+  const actions: ("cancel" | "retry")[] =
+    run.status === "failed" ? ["retry"] : run.status === "pending" || run.status === "running" ? ["cancel"] : [];
   return (
     <details class="run" open={props.open}>
       <summary>
@@ -280,13 +294,25 @@ function Run(props: { run: WorkflowRun; workflow: Flow; open: boolean; refresh: 
           <a href={link(["jobs", run.run_id])}>
             {w("job")} <code>{short(run.run_id)}</code>
           </a>
-          {(run.status === "pending" || run.status === "running") && (
-            <Act confirm onClick={move("cancel")}>
-              {w("cancel")}
+          {actions.map((action) => (
+            <Act key={action} confirm={action === "cancel"} onClick={move(action)}>
+              {w(action)}
             </Act>
-          )}
-          {run.status === "failed" && <Act onClick={move("retry")}>{w("retry")}</Act>}
-          <Copies of={[{ name: w("history"), curl: curl("GET /api/workflows/{id}/runs/{run_id}", { path }), command }]} />
+          ))}
+          <Copies
+            of={[
+              ...actions.map((action) => ({
+                name: w(action),
+                curl: curl(`POST /api/workflows/{id}/runs/{run_id}/${action}`, { path }),
+                command: `hanbeon workflow ${action} ${workflow.id} ${run.run_id}`,
+              })),
+              {
+                name: w("show"),
+                curl: curl("GET /api/workflows/{id}/runs/{run_id}", { path }),
+                command: `hanbeon workflow history ${workflow.id} ${run.run_id}`,
+              },
+            ]}
+          />
         </div>
         {run.steps.length > 0 && (
           <div class="wide">

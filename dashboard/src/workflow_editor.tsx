@@ -1,8 +1,8 @@
 // The editor of a workflow: name, times, variables and steps. The server checks it; its answer names the field.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, Problem, type Mode, type NewRecurrence, type NewScheduleConfig, type NewStep, type StepType } from "./api";
-import { Act, Crumb } from "./act";
+import { call, curl, Problem, type Mode, type NewRecurrence, type NewScheduleConfig, type NewStep, type NewWorkflow, type StepType } from "./api";
+import { Act, type Command, Copies, Crumb, quoted } from "./act";
 import { Panel, say, wordsOf } from "./parts";
 import { go, link } from "./router";
 import { t } from "./texts";
@@ -70,16 +70,18 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
   );
   const steps = useSignal<Draft[]>((saved?.steps ?? [FIRST.message]).map(draftOf));
   const problem = useSignal<Problem | undefined>(undefined);
+  /** The fields as they are sent; throws a Problem for a text that should be JSON. */
+  const written = (): NewWorkflow => ({
+    name: name.value,
+    timezone: zone.value.trim() || null,
+    schedule_config: config.value,
+    variables: Object.fromEntries(variables.value.filter(([, each]) => each).map(([, each, text]) => [each, readValue(text)])),
+    steps: steps.value.map(stepOf),
+  });
   const save = async (): Promise<void> => {
     problem.value = undefined;
     try {
-      const body = {
-        name: name.value,
-        timezone: zone.value.trim() || null,
-        schedule_config: config.value,
-        variables: Object.fromEntries(variables.value.filter(([, each]) => each).map(([, each, text]) => [each, readValue(text)])),
-        steps: steps.value.map(stepOf),
-      };
+      const body = written();
       const made = saved
         ? await call("PATCH /api/workflows/{id}", { path: { id: saved.id }, body })
         : await call("POST /api/workflows", { body });
@@ -198,9 +200,23 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
         <a class="btn plain" href={link(saved ? ["workflows", saved.id] : ["workflows"])}>
           {w("discard")}
         </a>
+        <Copies of={commandsOf(saved, written)} />
       </div>
     </form>
   );
+}
+
+/** None while a text that should be JSON is none. */
+function commandsOf(saved: Flow | undefined, written: () => NewWorkflow): Command[] {
+  try {
+    const body = written();
+    if (saved) return [{ name: w("save"), curl: curl("PATCH /api/workflows/{id}", { path: { id: saved.id }, body }) }];
+    const command = `printf %s ${quoted(JSON.stringify(body))} | hanbeon workflow create -`;
+    return [{ name: w("create"), curl: curl("POST /api/workflows", { body }), command }];
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [];
+  }
 }
 
 function firstOf(mode: Mode): NewScheduleConfig {

@@ -131,6 +131,7 @@ export const w = words(
     badJson: "{0}: not valid JSON",
     counts: "Runs of all workflows",
     more_runs: "Older runs",
+    show: "Show",
   },
   {
     newWorkflow: "새 워크플로우",
@@ -261,5 +262,6 @@ export const w = words(
     badJson: "{0}: 올바른 JSON이 아닙니다",
     counts: "모든 워크플로우의 실행",
     more_runs: "이전 실행",
+    show: "보기",
   },
 );

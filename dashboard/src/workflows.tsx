@@ -1,7 +1,7 @@
 // Workflows: the list with next runs, and the counts of all runs.
 import type { JSX } from "preact";
 import { call, curl } from "./api";
-import { Act, Copies, mayWrite } from "./act";
+import { Act, type Command, Copies, mayWrite } from "./act";
 import { number } from "./format";
 import { usePolled } from "./live";
 import { attempt, Empty, Failure, Panel, Waiting } from "./parts";
@@ -41,6 +41,16 @@ export async function toggle(workflow: Flow): Promise<string> {
   const move = workflow.status === "active" ? "pause" : "activate";
   await call(`POST /api/workflows/{id}/${move}`, { path: { id: workflow.id } });
   return w(move === "pause" ? "pausedDone" : "activated");
+}
+
+export function commandsOf(workflow: Flow): Command[] {
+  const path = { id: workflow.id };
+  const move = workflow.status === "active" ? "pause" : "activate";
+  return [
+    { name: w("runNow"), curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id } }), command: `hanbeon workflow run ${workflow.id}` },
+    { name: w(move), curl: curl(`POST /api/workflows/{id}/${move}`, { path }), command: `hanbeon workflow ${move} ${workflow.id}` },
+    { name: w("delete"), curl: curl("DELETE /api/workflows/{id}", { path }), command: `hanbeon workflow delete ${workflow.id}` },
+  ];
 }
 
 function List(): JSX.Element {
@@ -129,6 +139,7 @@ function Row({ workflow, refresh }: { workflow: Flow; refresh: () => void }): JS
         <Act confirm={active} label={`${w(active ? "pause" : "activate")} ${workflow.name}`} onClick={run(() => toggle(workflow))}>
           {w(active ? "pause" : "activate")}
         </Act>
+        <Copies row={workflow.name} of={commandsOf(workflow)} />
       </td>
     </tr>
   );
