@@ -1,7 +1,10 @@
 // Rules that refused requests broke, in Korean: their texts are an open set, but most have one of these forms.
+import { CRON_SENTENCES } from "./cron_rule_texts";
+import { type Sentence, translated } from "./sentences";
+import { WORKFLOW_SENTENCES } from "./workflow_rule_texts";
 
 /** What a value must be. Each ends in Hangul, so that the verb behind it can be chosen. */
-const RULES: [RegExp, string][] = [
+const RULES: Sentence[] = [
   [/^an integer from (\S+) to (\S+)$/, "$1부터 $2까지의 정수"],
   [/^an integer of at least (\S+)$/, "$1 이상의 정수"],
   [/^an integer of at most (\S+)$/, "$1 이하의 정수"],
@@ -33,11 +36,12 @@ const RULES: [RegExp, string][] = [
   [/^an object$/, "객체"],
   [/^a moment in ISO-8601, like (\S+)$/, "$1 같은 ISO-8601 시각"],
   [/^a cron expression, like (.+)$/, "$1 같은 cron 표현식"],
+  [/^an instant in the years (\S+) to (\S+)$/, "$1년부터 $2년까지의 시각"],
   [/^an IANA time zone$/, "IANA 시간대"],
   [/^a UUID in lower-case text form$/, "소문자로 쓴 UUID 문자열"],
   [/^a UUID in lower-case text form, or its first characters, at least (\S+)$/, "소문자로 쓴 UUID 또는 그 앞부분 $1자 이상"],
   [/^a name of (\S+) to (\S+) letters, digits, - and _ that begins with a letter$/, "글자로 시작하고 글자, 숫자, -, _로 된 $1~$2자의 이름"],
-  [/^an Apprise URL, or the name of a secret that holds one$/, "Apprise URL 또는 그것이 담긴 비밀의 이름"],
+  [/^an Apprise URL, or the name of a secret that holds one$/, "Apprise URL 또는 그것이 담긴 시크릿의 이름"],
   [/^the next_cursor of (?:a page|an answer)$/, "앞선 응답의 next_cursor 값"],
   [/^the `after` of a page$/, "앞선 응답의 after 값"],
   [/^the id of an event from (\S+) to (\S+), or (\S+)$/, "$1부터 $2까지의 이벤트 ID 또는 $3 꼴의 문자열"],
@@ -49,7 +53,8 @@ const RULES: [RegExp, string][] = [
 ];
 
 function nounOf(rule: string): string | undefined {
-  for (const [pattern, korean] of RULES) if (pattern.test(rule)) return rule.replace(pattern, korean);
+  const found = translated(RULES, rule);
+  if (found !== undefined) return found;
   const either = rule.split(" or ").map((each) => (each === rule ? undefined : nounOf(each)));
   return either.includes(undefined) ? undefined : either.join(" 또는 ");
 }
@@ -62,31 +67,28 @@ function must(rule: string): string | undefined {
   return `${noun}${vowel ? "여야" : "이어야"} 합니다.`;
 }
 
-const meant = (name: string | undefined): string => (name ? ` 혹시 ${name.replaceAll(" or ", ", ")}인가요?` : "");
-const given = (value: string | undefined): string => (value ? ` 받은 값: ${value}` : "");
+const meant = (name: string): string => (name ? ` 혹시 ${name.replaceAll(" or ", ", ")}인가요?` : "");
+const given = (value: string): string => (value ? ` 받은 값: ${value}` : "");
 
-/** Sentences, each with the texts of its groups; undefined where the rule in it is not known. */
-const SENTENCES: [RegExp, (first: string, second?: string, third?: string) => string | undefined][] = [
+/** Those of one kind of request come first: they say more than the forms that all have. */
+const SENTENCES: Sentence[] = [
+  ...CRON_SENTENCES,
+  ...WORKFLOW_SENTENCES,
   [
     /^must be (.+?)(?:, got (.+?))?(?:; did you mean (.+)\?)?$/s,
-    (rule, got, name) => must(rule)?.concat(given(got), meant(name)),
+    (rule = "", got = "", name = "") => must(rule)?.concat(given(got), meant(name)),
   ],
-  [/^is required; it must be (.+)$/s, (rule) => must(rule) && `필수입니다. ${must(rule)}`],
-  [/^each name must be (.+?), got (.+)$/s, (rule, got) => must(rule) && `각 이름은 ${must(rule)}${given(got)}`],
-  [/^unknown field;(?: did you mean (.+?)\?)? known fields are (.*)$/s, (name, known) => `알 수 없는 필드입니다.${meant(name)} 쓸 수 있는 필드: ${known}`],
-  [/^must not be before (\w+) \((.+?)\), got (.+?); .+$/s, (name, at, got) => `${name}(${at})보다 앞설 수 없습니다.${given(got)}`],
-  [/^must not be empty$/, () => "비어 있으면 안 됩니다."],
-  [/^must not contain a NUL character$/, () => "NUL 문자를 담을 수 없습니다."],
+  [/^is required; it must be (.+)$/s, (rule = "") => must(rule) && `필수입니다. ${must(rule)}`],
+  [/^each name must be (.+?), got (.+)$/s, (rule = "", got = "") => must(rule) && `각 이름은 ${must(rule)}${given(got)}`],
+  [/^unknown field;(?: did you mean (.+?)\?)? known fields are (.*)$/s, (name = "", known) => `알 수 없는 필드입니다.${meant(name)} 쓸 수 있는 필드: ${known}`],
+  [/^must not be before (\w+) \((.+?)\), got (.+?); /, "$1($2)보다 앞설 수 없습니다. 받은 값: $3"],
+  [/^must not be empty$/, "비어 있으면 안 됩니다."],
+  [/^must not contain a NUL character$/, "NUL 문자를 담을 수 없습니다."],
 ];
 
 /** A refusal in Korean, after the name of its field; undefined if it has another form. */
 export function ruleText(detail: string, field: string | null): string | undefined {
   const before = field !== null && detail.startsWith(`${field}: `) ? `${field}: ` : "";
-  const rule = detail.slice(before.length);
-  for (const [pattern, say] of SENTENCES) {
-    const found = pattern.exec(rule);
-    const text = found && say(found[1] ?? "", found[2], found[3]);
-    if (text) return before + text;
-  }
-  return undefined;
+  const text = translated(SENTENCES, detail.slice(before.length));
+  return text && before + text;
 }

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
-import pytest
 from msgspec import UNSET, Meta, UnsetType, inspect
 
 from hanbeon.domain.job import check_name
@@ -19,19 +16,9 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.validation import bare, convert
 from hanbeon.zones import zone_of
-from hatch_build import SOURCE, tool
-from tests.absence import unavailable
+from tests.dashboard.korean import Refusal, korean, refused
 
-_SCRIPT = """
-import { readFileSync } from "node:fs";
-import { transformSync } from "esbuild";
-const { code } = transformSync(readFileSync("src/rule_texts.ts", "utf8"), { loader: "ts" });
-const { ruleText } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-const texts = JSON.parse(readFileSync(0, "utf8")).map(([detail, field]) => ruleText(detail, field) ?? null);
-console.log(JSON.stringify(texts));
-"""
 _WRONG: tuple[Any, ...] = (None, True, "", "\0", -(10**18), 0.5, [], [None], {}, {"x": None}, {"": None})
-_Refusal = tuple[str, str | None]
 
 
 class _Forms(Request, frozen=True, kw_only=True):
@@ -81,7 +68,7 @@ def _structs(info: inspect.Type) -> Iterator[type[msgspec.Struct]]:
             pass
 
 
-def _refusal(kind: type[msgspec.Struct], value: Any) -> _Refusal | None:
+def _refusal(kind: type[msgspec.Struct], value: Any) -> Refusal | None:
     try:
         convert(kind, value)
     except InvalidInput as error:
@@ -89,24 +76,13 @@ def _refusal(kind: type[msgspec.Struct], value: Any) -> _Refusal | None:
     return None
 
 
-def _refusals(kind: type[msgspec.Struct]) -> Iterator[_Refusal | None]:
+def _refusals(kind: type[msgspec.Struct]) -> Iterator[Refusal | None]:
     names = kind.__struct_encode_fields__
     for value in ({}, [], {"no-such-field": 1}, *({f"{name}s": 1} for name in names)):
         yield _refusal(kind, value)
     for name in names:
         for wrong in _WRONG:
             yield _refusal(kind, {name: wrong})
-
-
-def _korean(refusals: Iterable[_Refusal]) -> list[str | None]:
-    if not (SOURCE / "node_modules/esbuild").exists():
-        unavailable("the dashboard's packages are not installed; `make setup` installs them with its bundle")
-    command = [tool("node"), "--input-type=module", "--eval", _SCRIPT]
-    done = subprocess.run(
-        command, cwd=SOURCE, input=json.dumps(list(refusals)), capture_output=True, text=True, check=True
-    )
-    found: list[str | None] = json.loads(done.stdout)
-    return found
 
 
 def test_page_knows_the_rules_of_all_requests() -> None:
@@ -116,35 +92,29 @@ def test_page_knows_the_rules_of_all_requests() -> None:
     kinds |= {struct for kind in requests for struct in _structs(inspect.type_info(kind))}
     refusals = {each for kind in kinds for each in _refusals(kind) if each is not None}
     assert len(refusals) > 100
-    translated = dict(zip(refusals, _korean(refusals), strict=True))
+    translated = dict(zip(refusals, korean(refusals), strict=True))
     assert [detail for (detail, _), text in translated.items() if text is None] == []
 
 
-def _refused(refuse: Callable[[], object]) -> _Refusal:
-    with pytest.raises(InvalidInput) as caught:
-        refuse()
-    return str(caught.value), caught.value.field
-
-
-def test_rules_are_sentences_in_korean() -> None:
+def test_rules_are_sentences_inkorean() -> None:
     said = {
-        _refused(lambda: convert(_Forms, {"size": "x"})): "size: 1부터 5까지의 정수여야 합니다. 받은 값: 'x'",
-        _refused(lambda: convert(_Forms, {"items": [1, None]})): "items[1]: 정수여야 합니다. 받은 값: null",
-        _refused(lambda: convert(_Forms, {"text": 1})): "text: 문자열이어야 합니다. 받은 값: 1",
-        _refused(lambda: convert(_Forms, {"either": "x"})): "either: 정수 또는 배열이어야 합니다. 받은 값: 'x'",
-        _refused(lambda: convert(_Forms, {"many": []})): "many: 항목이 2개 이상인 배열이어야 합니다. 받은 값: 0",
-        _refused(lambda: check_name("queue", "", required=True)): "queue: 비어 있으면 안 됩니다.",
-        _refused(lambda: check_name("queue", "\0", required=True)): "queue: NUL 문자를 담을 수 없습니다.",
-        _refused(lambda: check_name("queue", "x" * 201, required=True)): (
+        refused(lambda: convert(_Forms, {"size": "x"})): "size: 1부터 5까지의 정수여야 합니다. 받은 값: 'x'",
+        refused(lambda: convert(_Forms, {"items": [1, None]})): "items[1]: 정수여야 합니다. 받은 값: null",
+        refused(lambda: convert(_Forms, {"text": 1})): "text: 문자열이어야 합니다. 받은 값: 1",
+        refused(lambda: convert(_Forms, {"either": "x"})): "either: 정수 또는 배열이어야 합니다. 받은 값: 'x'",
+        refused(lambda: convert(_Forms, {"many": []})): "many: 항목이 2개 이상인 배열이어야 합니다. 받은 값: 0",
+        refused(lambda: check_name("queue", "", required=True)): "queue: 비어 있으면 안 됩니다.",
+        refused(lambda: check_name("queue", "\0", required=True)): "queue: NUL 문자를 담을 수 없습니다.",
+        refused(lambda: check_name("queue", "x" * 201, required=True)): (
             "queue: 최대 200자의 문자열이어야 합니다. 받은 값: 201"
         ),
-        _refused(lambda: check_timing(Timing(timezone="UTC", starts_at=60_000_000, ends_at=0), 0)): (
+        refused(lambda: check_timing(Timing(timezone="UTC", starts_at=60_000_000, ends_at=0), 0)): (
             "ends_at: starts_at(1970-01-01T00:01:00+00:00)보다 앞설 수 없습니다. 받은 값: 1970-01-01T00:00:00+00:00"
         ),
         # Others stay as they are.
-        ("url: must have a fixed host; insert variables after it", "url"): None,
+        ("path: cannot be read: permission denied", "path"): None,
     }
-    (zone,) = _korean([_refused(lambda: zone_of("Asia/Soul"))])
+    (zone,) = korean([refused(lambda: zone_of("Asia/Soul"))])
     assert zone is not None
     assert zone.startswith("timezone: IANA 시간대여야 합니다. 받은 값: 'Asia/Soul' 혹시 Asia/Seoul")
-    assert _korean(said) == list(said.values())
+    assert korean(said) == list(said.values())
