@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hanbeon.server import health, session
+from hanbeon.server import docs_pages, health, session
 from hanbeon.server.openapi import describe
 from hanbeon.surfaces.registry import SURFACES
 
@@ -20,6 +20,7 @@ def api_types() -> str:
     operations = [
         *health.OPERATIONS,
         *session.OPERATIONS,
+        *(each for each in docs_pages.OPERATIONS if each.call == "korean"),
         *(each for surface in SURFACES for each in surface.operations),
     ]
     description = describe(operations, [])

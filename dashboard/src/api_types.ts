@@ -1155,6 +1155,7 @@ export interface Calls {
   "GET /api/session": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Session };
   "POST /api/session": { path: Record<string, never>; query: Record<string, never>; body: LogIn; result: Session };
   "DELETE /api/session": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: undefined };
+  "GET /docs/korean.json": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Record<string, string> };
   "GET /api/engine/jobs": { path: Record<string, never>; query: { state?: "cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded" | Array<"cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded">; queue?: string; task?: string; role?: string; key?: string; id?: string; text?: string; failure_type?: string; created_after?: string; created_before?: string; cursor?: string; limit?: number }; body: undefined; result: EngineJobPage };
   "POST /api/engine/jobs": { path: Record<string, never>; query: Record<string, never>; body: NewEngineJob; result: EngineJob };
   "POST /api/engine/jobs/bulk": { path: Record<string, never>; query: Record<string, never>; body: Bulk; result: BulkDone };

@@ -6,6 +6,7 @@ import { call, curl, may, type Action, type EngineInstance } from "./api";
 import { duration, number, since, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "./parts";
+import { language } from "./preferences";
 import { t } from "./texts";
 
 /** Those at work first, then those that vanished, and those that stopped in order last. */
@@ -275,6 +276,8 @@ function Tokens(): JSX.Element {
 
 function SettingList(): JSX.Element {
   const { data, problem } = usePolled(() => call("GET /api/engine/settings"), "", 60_000, false);
+  const korean = usePolled(async () => (language.value === "ko" ? call("GET /docs/korean.json") : {}), language.value, 3_600_000, false);
+  const texts: Record<string, string> = korean.data ?? {};
   if (problem && !data) return <Failure problem={problem} />;
   return (
     <Panel title={t("settings")}>
@@ -292,8 +295,9 @@ function SettingList(): JSX.Element {
           <tbody>
             {data.items.map((each) => (
               <tr key={each.name}>
-                <td title={each.description}>
+                <td>
                   <code>{each.name}</code>
+                  <small class="faint">{texts[each.description] ?? each.description}</small>
                 </td>
                 <td data-label={t("value")}>
                   <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>{JSON.stringify(each.value)}</code>

@@ -122,6 +122,16 @@ async def test_reasons_are_in_the_language_of_the_reader(browser: Browser, sqlit
         assert complaints == []
 
 
+async def test_settings_are_in_the_language_of_the_reader(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        page, complaints = await opened(browser, f"{server.url}/#/settings", locale="ko-KR")
+        lease = page.locator(".settings tr", has=page.get_by_text("lease", exact=True)).locator("small")
+        await expect(lease).to_have_text("하트비트 없이 실행 권한(리스)이 유지되는 시간")
+        await page.get_by_role("button", name="English").click()
+        await expect(lease).to_have_text("How long a claim lasts without a heartbeat")
+        assert complaints == []
+
+
 async def test_office_queue_is_short_and_has_its_whole_name(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app) as server:
         office = await app.offices.create(name="Seoul")

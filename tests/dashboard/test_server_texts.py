@@ -13,6 +13,7 @@ from hanbeon.domain.timeline import MomentType
 from hanbeon.rendering.renderer import RenderPhase
 from hanbeon.server import dashboard, docs_pages, health, session
 from hanbeon.server.openapi import describe, problems_of
+from hanbeon.settings import Settings
 from hanbeon.surfaces.engine.schemas import DeadLetter
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import ExplanationReason
@@ -38,12 +39,13 @@ _VALUES = {
 }
 
 
-def test_each_summary_of_the_reference_has_a_korean_one() -> None:
+def test_summaries_and_settings_are_all_translated() -> None:
     operations = [*dashboard.OPERATIONS, *docs_pages.OPERATIONS, *_OPERATIONS]
     channels = [each for surface in SURFACES for each in surface.channels]
     paths = describe(operations, channels)["paths"]
     korean = json.loads((docs_pages.FOLDER / docs_pages.KOREAN).read_text())
-    assert korean.keys() == {operation["summary"] for each in paths.values() for operation in each.values()}
+    summaries = {operation["summary"] for each in paths.values() for operation in each.values()}
+    assert korean.keys() == summaries | {field.description for field in Settings.model_fields.values()}
     assert [text for text in korean.values() if not re.search("[가-힣]", text)] == []
 
 

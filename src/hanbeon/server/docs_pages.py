@@ -18,7 +18,7 @@ from hanbeon.surfaces.operation import Channel, Operation
 
 FOLDER = Path(__file__).parent / "page"
 KOREAN = "korean.json"
-"""The summaries of operations in Korean, by their English text."""
+"""Summaries of operations and descriptions of settings in Korean, by their English text."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -42,7 +42,7 @@ OPERATIONS = (
         media="text/javascript",
     ),
     Operation(
-        *("GET", "/docs/korean.json", Need.NOTHING, "korean", "Korean summaries of the page."),
+        *("GET", "/docs/korean.json", Need.NOTHING, "korean", "Korean texts of the page and of settings."),
         responses={200: dict[str, str], 304: None},
     ),
 )
