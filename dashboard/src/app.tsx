@@ -2,7 +2,6 @@
 import { effect, signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import "uplot/dist/uPlot.min.css";
 import { call, heard, Problem, session, whoAmI } from "./api";
 import { ChainPage } from "./chain";
 import { Chains } from "./chains";

@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import { clock } from "./format";
 import { language, theme, zone } from "./preferences";
 import { t } from "./texts";
+import "./chart.css";
 
 export interface Line {
   label: string;

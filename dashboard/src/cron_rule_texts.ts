@@ -48,7 +48,6 @@ export const CRON_SENTENCES: Sentence[] = [
     },
   ],
   [/^must have at most (\S+) expressions joined by (\S+), got (\S+);/, "표현식은 $2로 이어 최대 $1개까지 쓸 수 있습니다. 받은 개수: $3. 스케줄을 여러 개 만드세요."],
-  [/^must be text, for example (.+)/, "$1 같은 문자열이어야 합니다."],
   [/^must be at most (\S+) characters, got (\S+); for example (.+)/, "최대 $1자여야 합니다. 받은 길이: $2. 예: $3"],
   [/^must not contain the character (.+) \(position (\d+)\); .+ example (.+)/, "$2번째 글자 $1은(는) 쓸 수 없습니다. 예: $3"],
   [/^must match at .+?, got (.+), which never .+ example (.+)/, "$1은(는) 2월 30일처럼 없는 날이라 실행될 날짜가 없습니다. 달의 마지막 날은 L로 쓰세요. 예: $2"],

@@ -14,8 +14,6 @@ import "./dead_letters.css";
 const w = words(
   {
     none: "No dead letters. A message of a stream worker that cannot be used, because it is unreadable or names an unknown job, is kept here instead of being lost.",
-    stream: "Stream",
-    reason: "Reason",
     payload: "Message",
     republish: "Republish",
     republished: "It is back in its stream.",
@@ -28,8 +26,6 @@ const w = words(
   },
   {
     none: "데드 레터가 없습니다. 읽을 수 없거나 없는 작업을 가리켜 처리하지 못한 스트림 워커의 메시지는 사라지지 않고 여기에 보관됩니다.",
-    stream: "스트림",
-    reason: "이유",
     payload: "메시지",
     republish: "다시 보내기",
     republished: "스트림으로 되돌렸습니다.",
@@ -139,7 +135,7 @@ function Letter({ letter, run }: { letter: DeadLetter; run: (move: Move) => () =
         </span>
         <code>{letter.stream}</code>
         <span class="faint nowrap">{time(letter.at)}</span>
-        <span class="row">
+        <span class="row end">
           <Act admin confirm label={`${w("republish")} ${letter.id}`} onClick={run("republish")}>
             {w("republish")}
           </Act>

@@ -132,7 +132,7 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
           <StateMark state={job.state} />
         </Fact>
         <Fact name={t("id")}>
-          <code>{job.id}</code>
+          <code class="id">{job.id}</code>
         </Fact>
         <Fact name={t("queue")}>
           <QueueName name={job.queue} />

@@ -221,7 +221,7 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
           <button type="button" class="btn plain" onClick={back}>
             {w("back")}
           </button>
-          {fields && (
+          {fields && isReady && (
             <Copies
               of={[
                 given

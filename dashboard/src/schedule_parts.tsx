@@ -52,7 +52,7 @@ export function NextFire({ schedule }: { schedule: Schedule }): JSX.Element {
   const seconds = (Date.parse(schedule.next_fire_at) - now.value) / 1000;
   return (
     <span class="nextfire" title={time(schedule.next_fire_at)}>
-      {w("inTime", duration(Math.max(0, Math.round(seconds))))}
+      {seconds < 0.5 ? w("due") : w("inTime", duration(Math.round(seconds)))}
       <small>{time(schedule.next_fire_at)}</small>
     </span>
   );

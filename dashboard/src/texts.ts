@@ -34,7 +34,7 @@ const en = {
   delayed: "Delayed",
   oldest: "oldest {0}",
   ofSlots: "slots: {0} · workers: {1}",
-  perMinute: "{0} a minute, last hour",
+  perMinute: "last hour · {0}/min",
   lastHour: "last hour · {0} %",
   nothingLate: "nothing is late",
   noWorker: "no worker is alive",

@@ -14,7 +14,6 @@ const TEMPLATES: Sentence[] = [
   [/^must not contain \w+ \((.+?)\), got (.+) at line (\d+), column (\d+);/, "$1은(는) 쓸 수 없습니다. 받은 값: $2($3번째 줄 $4번째 글자). {{ 이름 }}만 쓰세요."],
   [/^must have only a name between .+?, got (.+) at line (\d+), column (\d+);/, "{{와 }} 사이에는 필터, 호출, 연산자 없이 이름만 쓸 수 있습니다. 받은 값: $1($2번째 줄 $3번째 글자)"],
   [/^must have a value .+? none for (.+) at line (\d+), column (\d+);/, "변수 $1($2번째 줄 $3번째 글자)의 값이 없습니다. 선언하거나 값을 주세요."],
-  [/^must have text, numbers, .+ got (\S+) for (.+) at line (\d+), column (\d+)/, "변수의 값은 문자열, 수, 목록, 객체 중 하나여야 합니다. $2($3번째 줄 $4번째 글자)의 값: $1"],
   [
     /^must use known variables, got (.+) at line (\d+), column (\d+); (.+)/,
     (name, line, column, remedy = "") => `모르는 변수 ${name}입니다(${line}번째 줄 ${column}번째 글자). ${translated(NAMES, remedy)}`,

@@ -108,7 +108,7 @@ async def test_rows_have_commands_that_are_valid(browser: Browser, sqlite_url: s
         await expect(page.locator("main").get_by_role("button", name="Cancel linger").first).to_be_visible()
         places = (
             *("", "jobs?state=running&queue=default", f"jobs/{job.id}", "queues", "instances"),
-            *("schedules", f"schedules/{schedule.id}", "schedules/new"),
+            *("schedules", f"schedules/{schedule.id}"),
             *("workflows", f"workflows/{workflow.id}", "workflows/new", f"workflows/{workflow.id}/edit"),
             *(f"offices/{office.id}?view=jobs", f"offices/{office.id}?view=config", "chains/1", "exports"),
         )
@@ -149,4 +149,27 @@ async def test_revoking_a_token_is_copied(browser: Browser, sqlite_url: str) -> 
         await page.locator("tbody .copies summary").first.click()
         await page.get_by_role("button", name="Revoke ada 1: hanbeon").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon token revoke 1"
+        assert complaints == []
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_menus_stay_beside_the_list_of_pages(
+    browser: Browser, sqlite_url: str, tmp_path: Path, width: int
+) -> None:
+    async with _app(sqlite_url, tmp_path) as app, serving(app) as server:
+        job = await app.enqueue("linger")
+        await app.workflows.create(name="w", steps=[{"type": "wait", "seconds": 1}], schedule_config=_DAILY)
+        page, complaints = await opened(browser, server.url, viewport={"width": width, "height": 844})
+        for place, menus in (("workflows", "tbody .copies"), (f"jobs/{job.id}", ".again .copies")):
+            await page.goto(f"{server.url}/#/{place}")
+            if "again" in menus:
+                await page.get_by_role("button", name="Run again with other arguments").click()
+            await page.locator(f"main {menus} summary").click()
+            menu = page.locator(f"main {menus} .menu")
+            await expect(menu).to_be_in_viewport(ratio=1)
+            left = await menu.evaluate("(menu) => menu.getBoundingClientRect().x")
+            pages = await page.locator("nav").evaluate("(nav) => nav.getBoundingClientRect()")
+            assert left >= (pages["right"] if pages["height"] > pages["width"] else 0), place
+            assert await page.evaluate("document.documentElement.scrollWidth") == width
         assert complaints == []
