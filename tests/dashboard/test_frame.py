@@ -45,6 +45,7 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         await overview.locator("summary").click()
         await overview.get_by_role("button", name="보내기").click()
         await expect(overview.locator("pre").first).to_contain_text('"at"')
+        await expect(overview.locator("h4 + pre")).to_contain_text("설치 전체의 수치. 시간은 초 단위입니다.")
         # What was chosen in the dashboard counts, whatever the browser prefers.
         await page.goto(server.url)
         await page.get_by_role("button", name="English").click()

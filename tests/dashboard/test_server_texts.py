@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -39,13 +39,25 @@ _VALUES = {
 }
 
 
-def test_summaries_and_settings_are_all_translated() -> None:
+def _descriptions(schema: object) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("description"), str):
+            yield schema["description"]
+        for each in schema.values():
+            yield from _descriptions(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _descriptions(each)
+
+
+def test_texts_of_the_reference_and_settings_are_all_translated() -> None:
     operations = [*dashboard.OPERATIONS, *docs_pages.OPERATIONS, *_OPERATIONS]
     channels = [each for surface in SURFACES for each in surface.channels]
-    paths = describe(operations, channels)["paths"]
+    description = describe(operations, channels)
     korean = json.loads((docs_pages.FOLDER / docs_pages.KOREAN).read_text())
-    summaries = {operation["summary"] for each in paths.values() for operation in each.values()}
-    assert korean.keys() == summaries | {field.description for field in Settings.model_fields.values()}
+    summaries = {operation["summary"] for each in description["paths"].values() for operation in each.values()}
+    settings = {field.description for field in Settings.model_fields.values()}
+    assert korean.keys() == summaries | settings | set(_descriptions(description["components"]["schemas"]))
     assert [text for text in korean.values() if not re.search("[가-힣]", text)] == []
 
 

@@ -18,7 +18,7 @@ from hanbeon.surfaces.operation import Channel, Operation
 
 FOLDER = Path(__file__).parent / "page"
 KOREAN = "korean.json"
-"""Summaries of operations and descriptions of settings in Korean, by their English text."""
+"""Summaries of operations, descriptions of schemas and of settings in Korean, by their English text."""
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"

@@ -56,10 +56,15 @@ def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> di
         "paths": paths,
         "x-websockets": {each.websocket: _channel(each) for each in channels},
         "components": {
-            "schemas": {**components, "Problem": _PROBLEM},
+            "schemas": {**{name: _on_one_line(each) for name, each in components.items()}, "Problem": _PROBLEM},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _on_one_line(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its docstring as one paragraph: versions of Python differ in how they indent the others."""
+    return {**schema, "description": " ".join(schema["description"].split())} if "description" in schema else schema
 
 
 def _sse_operation(channel: Channel) -> Operation:

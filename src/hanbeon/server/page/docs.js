@@ -14,7 +14,7 @@ try { theme = localStorage.getItem("hanbeon.theme"); } catch { /* A browser may 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = theme ?? (dark ? "dark" : "light");
 
-// Its language, too. Summaries have a file of their own, schemas are those of the description.
+// Its language, too. Summaries and descriptions of schemas have a file of their own.
 const KOREAN = {
   "API reference": "API 문서",
   "← Dashboard": "← 대시보드",
@@ -59,9 +59,10 @@ function resolved(schema, all) {
   return schema?.$ref ? all.schemas[schema.$ref.split("/").pop()] : schema;
 }
 
-function showSchema(holder, title, schema, all) {
+function showSchema(holder, title, schema, all, texts) {
   if (!schema) return;
-  holder.append(make("h4", title), make("pre", JSON.stringify(resolved(schema, all), null, 2)));
+  const said = (key, value) => (key === "description" ? texts[value] ?? value : value);
+  holder.append(make("h4", title), make("pre", JSON.stringify(resolved(schema, all), said, 2)));
 }
 
 async function send(form, method, path, output) {
@@ -92,10 +93,10 @@ function prose(text) {
   return element;
 }
 
-function show(main, path, method, operation, all, summaries) {
+function show(main, path, method, operation, all, texts) {
   const holder = make("details");
   const summary = make("summary");
-  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), prose(summaries[operation.summary] ?? operation.summary ?? ""));
+  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), prose(texts[operation.summary] ?? operation.summary ?? ""));
   const form = make("form");
   for (const parameter of operation.parameters ?? []) field(form, parameter);
   const body = operation.requestBody?.content?.["application/json"]?.schema;
@@ -116,9 +117,9 @@ function show(main, path, method, operation, all, summaries) {
   holder.append(summary);
   if (operation["x-scopes"]) holder.append(make("p", say("Scopes: {0}", operation["x-scopes"].join(", ")), { class: "scopes" }));
   holder.append(form, output);
-  showSchema(holder, say("Takes"), body, all);
+  showSchema(holder, say("Takes"), body, all, texts);
   for (const [status, answer] of Object.entries(operation.responses)) {
-    if (status !== "default") showSchema(holder, say("Answers {0}", status), answer.content?.["application/json"]?.schema, all);
+    if (status !== "default") showSchema(holder, say("Answers {0}", status), answer.content?.["application/json"]?.schema, all, texts);
   }
   main.append(holder);
 }
@@ -139,7 +140,7 @@ function filter() {
 }
 
 const read = (path) => fetch(path).then((answer) => answer.json());
-Promise.all([read("/openapi.json"), korean ? read("/docs/korean.json") : {}]).then(([description, summaries]) => {
+Promise.all([read("/openapi.json"), korean ? read("/docs/korean.json") : {}]).then(([description, texts]) => {
   const main = document.getElementById("operations");
   main.textContent = "";
   const groups = new Map();
@@ -150,7 +151,7 @@ Promise.all([read("/openapi.json"), korean ? read("/docs/korean.json") : {}]).th
       section.append(make("h2", name));
       groups.set(name, section);
     }
-    for (const [method, operation] of Object.entries(methods)) show(groups.get(name), path, method, operation, description.components, summaries);
+    for (const [method, operation] of Object.entries(methods)) show(groups.get(name), path, method, operation, description.components, texts);
   }
   for (const name of [...groups.keys()].sort()) {
     main.append(groups.get(name));
