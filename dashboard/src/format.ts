@@ -23,6 +23,7 @@ export function duration(seconds: number | null | undefined): string {
   const first = parts.findIndex(([value]) => value > 0);
   return parts
     .slice(first, first + 2)
+    .filter(([value]) => value > 0)
     .map(([value, unit]) => withUnit(value, unit))
     .join(" ");
 }

@@ -85,7 +85,7 @@ export function Home(): JSX.Element {
           ) : running.data.items.length === 0 ? (
             <Empty>{t("nothingRuns")}</Empty>
           ) : (
-            <table class="stacked">
+            <table class="atwork stacked">
               <thead>
                 <tr>
                   <th>{t("job")}</th>

@@ -75,6 +75,15 @@ async def test_a_workflow_is_written_tried_and_run(browser: Browser, sqlite_url:
         assert complaints == []
 
 
+async def test_durations_have_no_part_that_is_zero(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        steps = [{"type": "wait", "seconds": seconds} for seconds in (5, 60, 90, 3_600)]
+        made = await app.workflows.create(name="Waits", steps=steps, schedule_config=_DAILY)
+        page, complaints = await opened(browser, f"{server.url}/#/workflows/{made.id}")
+        await expect(page.locator(".steps code")).to_have_text(["5 s", "1 min", "1 min 30 s", "1 h"])
+        assert complaints == []
+
+
 @pytest.mark.slow
 async def test_a_failed_run_is_retried_and_a_plan_changed(browser: Browser, sqlite_url: str) -> None:
     async with Web(reply(400, "no"), reply(200)) as inbox, _app(sqlite_url) as app, serving(app, work=True) as server:
