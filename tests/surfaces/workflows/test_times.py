@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hanbeon import App
-from hanbeon.errors import InvalidInput, WorkflowWrongState
+from hanbeon.errors import InvalidInput, WorkflowNotFound, WorkflowWrongState
 from hanbeon.store.operations.promote import next_due_us
 from hanbeon.surfaces.workflows.schemas import Workflow
 from hanbeon.testing import TestKit
@@ -81,6 +81,19 @@ async def test_delete_is_refused_while_any_run_is_under_way(workflow_kit: Workfl
     await workflow_kit.workflows.cancel(made, run)
     await workflow_kit.workflows.delete(made)
     assert await workflow_kit.findings() == []
+
+
+async def test_runs_of_a_deleted_workflow_are_not_found(workflow_kit: WorkflowKit) -> None:
+    made = await workflow_kit.make({"type": "wait", "minutes": 5}, status="active")
+    await workflow_kit.kit.tick()
+    (run,) = await workflow_kit.runs(made)
+    await workflow_kit.workflows.cancel(made, run)
+    await workflow_kit.workflows.delete(made)
+    workflows = workflow_kit.workflows
+    for ask in (workflows.run_of, workflows.cancel, workflows.retry, workflows.explain):
+        with pytest.raises(WorkflowNotFound):
+            await ask(made, run)
+    assert (await workflow_kit.app.store.job(run.run_id)).state == "cancelled"
 
 
 async def test_delayed_and_scheduled_run_once_an_activation(workflow_kit: WorkflowKit) -> None:

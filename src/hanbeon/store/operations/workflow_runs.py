@@ -264,10 +264,13 @@ async def begin(tx: Tx, lease: Lease, run_id: str) -> WholeRun | None:
 
 async def retry(tx: Tx, lanes: LaneCache, workflow_id: str, run_id: str) -> RunRecord:
     """Run a failed or cancelled run again, from the step at which it ended."""
+    await workflow_by_id(tx, workflow_id)
     run = await run_by_id(tx, workflow_id, run_id)
     if run.status not in (RunEnd.FAILED, RunEnd.CANCELLED):
         raise WorkflowWrongState(f"run {run_id} is {run.status or 'unfinished'}; only one that failed can be retried")
     await requeue_owned(tx, lanes, run_id)
+    # After the job, as at the end of a run. Until the commit, its deletion waits, and then sees the run.
+    await lock_workflow(tx, workflow_id)
     failed = [step.step_index for step in (await steps_of(tx, [run_id]))[run_id] if not _is_done(step)]
     await tx.fetch("reopen_workflow_run", run_id)
     if failed:

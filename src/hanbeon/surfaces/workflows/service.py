@@ -24,7 +24,7 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import workflow_runs, workflows
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_runs import RunChanged, WholeRun, in_rounds
+from hanbeon.store.operations.workflow_runs import RunChanged, RunRecord, WholeRun, in_rounds
 from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.explanation import explanation_view
@@ -227,16 +227,20 @@ class Workflows(SchedulerEndpoints):
     async def run_of(self, workflow: AnyWorkflow, run: AnyRun) -> schemas.WorkflowRun:
         """One run of a workflow, with its steps."""
         workflow_id, run_id = _id(workflow), _run_id(run)
-        return self._serializer.run(await self._read(lambda tx: _whole(tx, workflow_id, run_id)))
+
+        async def read(tx: Tx) -> WholeRun:
+            return await _whole(tx, await _run(tx, workflow_id, run_id))
+
+        return self._serializer.run(await self._read(read))
 
     async def cancel(self, workflow: AnyWorkflow, run: AnyRun) -> schemas.WorkflowRun:
         """Cancel an unfinished run; a step under way is stopped first."""
         workflow_id, run_id = _id(workflow), _run_id(run)
 
         async def write(tx: Tx) -> WholeRun:
-            await workflow_runs.run_by_id(tx, workflow_id, run_id)
+            await _run(tx, workflow_id, run_id)
             await cancels.cancel(tx, self._store.lanes, run_id)
-            return await _whole(tx, workflow_id, run_id)
+            return await _whole(tx, await _run(tx, workflow_id, run_id))
 
         return self._serializer.run(await self._write(write))
 
@@ -245,15 +249,14 @@ class Workflows(SchedulerEndpoints):
         workflow_id, run_id = _id(workflow), _run_id(run)
 
         async def write(tx: Tx) -> WholeRun:
-            await workflow_runs.retry(tx, self._store.lanes, workflow_id, run_id)
-            return await _whole(tx, workflow_id, run_id)
+            return await _whole(tx, await workflow_runs.retry(tx, self._store.lanes, workflow_id, run_id))
 
         return self._serializer.run(await self._write(write))
 
     async def explain(self, workflow: AnyWorkflow, run: AnyRun) -> Explanation:
         """Explain why a run does not begin, what it waits for, or why it failed."""
         workflow_id, run_id = _id(workflow), _run_id(run)
-        await self._read(lambda tx: workflow_runs.run_by_id(tx, workflow_id, run_id))
+        await self._read(lambda tx: _run(tx, workflow_id, run_id))
         return explanation_view(await explain_job(self._store, run_id, self._alive_within_us), self._zone, status_of)
 
     async def execute(
@@ -282,7 +285,11 @@ class Workflows(SchedulerEndpoints):
 
         await self._write(write)
         await self._local.until_ended(run_id, self._app.settings.workflow_budget)
-        return self._serializer.execution(await self._read(lambda tx: _whole(tx, None, run_id)))
+
+        async def read(tx: Tx) -> WholeRun:
+            return await _whole(tx, await workflow_runs.run_by_id(tx, None, run_id))
+
+        return self._serializer.execution(await self._read(read))
 
     # Shared helpers
 
@@ -354,7 +361,7 @@ class Workflows(SchedulerEndpoints):
         await self._local.until_ended(run_id, seconds)
 
         async def read(tx: Tx) -> tuple[WorkflowRecord, WholeRun]:
-            return await workflows.workflow_by_id(tx, record.id), await _whole(tx, record.id, run_id)
+            return await workflows.workflow_by_id(tx, record.id), await _whole(tx, await _run(tx, record.id, run_id))
 
         found, run = await self._read(read)
         return self._serializer.workflow(found, self._serializer.run(run))
@@ -371,8 +378,13 @@ class Workflows(SchedulerEndpoints):
         return self._serializer.workflow(record)
 
 
-async def _whole(tx: Tx, workflow_id: str | None, run_id: str) -> WholeRun:
-    run = await workflow_runs.run_by_id(tx, workflow_id, run_id)
+async def _run(tx: Tx, workflow_id: str, run_id: str) -> RunRecord:
+    """A run of a workflow that was not deleted."""
+    await workflows.workflow_by_id(tx, workflow_id)
+    return await workflow_runs.run_by_id(tx, workflow_id, run_id)
+
+
+async def _whole(tx: Tx, run: RunRecord) -> WholeRun:
     return (await workflow_runs.whole_runs(tx, [run]))[0]
 
 
