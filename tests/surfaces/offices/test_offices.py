@@ -1,11 +1,15 @@
 """Offices themselves: create, list, change and delete."""
 
+import asyncio
 from typing import Any
 
+import asyncpg
 import pytest
 
+from hanbeon import App
 from hanbeon.errors import Changed, Conflict, InvalidInput, JobNotFound, OfficeNotFound, UnknownTask
-from tests.surfaces.offices.office_kit import OfficeKit
+from tests.databases.locks import somebody_waits
+from tests.surfaces.offices.office_kit import SESSIONS, OfficeKit, add_tasks
 
 HOSTILE = ["", "x", "' OR 1=1 --", "\x00", "가" * 5_000, "00000000-0000-0000-0000-00000000000", "\ud800", "{}"]
 MISSING = "00000000-0000-7000-8000-000000000000"
@@ -126,6 +130,64 @@ async def test_deleting_an_office_may_cancel_its_jobs_first(office: OfficeKit) -
     await office.offices.delete(office.id, cancel=True)
     await office.kit.settle()
     assert [(await office.record(job)).state for job in (waiting, running)] == ["cancelled", "cancelled"]
+
+
+async def test_jobs_of_a_deleted_office_are_not_retried(office: OfficeKit) -> None:
+    """Nothing could be seen of them, and their queue goes with the retention."""
+    app = office.kit.app
+    failed, behind, other = await office.make(
+        {"key": "a", "handler": "fail", "max_retries": 0}, {"depends_on": ["a"]}, {}
+    )
+    await office.kit.run_all()
+    await office.offices.delete(office.id, cancel=True)
+    kept = await app.enqueue("fail", {"permanent": True})
+    await office.kit.run_all()
+    for job in (failed, behind):
+        with pytest.raises(Conflict, match="an office that was deleted"):
+            await app.engine.retry(job.id)
+        with pytest.raises(Conflict, match="an office that was deleted"):
+            await app.retry(job.id)
+    await office.kit.advance(1)  # A bulk move leaves alone what has ended since it began.
+    done = await app.engine.bulk(action="retry", filter={})
+    assert done.ids == [kept.id]
+    states = [(await office.record(job)).state for job in (failed, behind, other)]
+    assert states == ["failed", "cancelled", "succeeded"]
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_retry_and_deletion_of_an_office_exclude_each_other(postgres_url: str, bulk: bool) -> None:
+    app = App(postgres_url)
+    await app.migrate()
+    async with app:
+        add_tasks(app)
+        office = await app.offices.create(name="x", sessions=SESSIONS)
+        (job,) = (await app.offices.create_jobs(office.id, jobs=[{}])).jobs
+        await app.cancel(job.id)
+        other = await asyncpg.connect(postgres_url)
+        try:
+            # Another retry of the job has begun before the deletion, and commits after it.
+            async with other.transaction():
+                await other.execute("SELECT 1 FROM hanbeon.queue WHERE name = $1 FOR SHARE", f"office:{office.id}")
+                deletion = asyncio.create_task(app.offices.delete(office.id))
+                assert await somebody_waits(postgres_url, deletion)
+                await other.execute("UPDATE hanbeon.job SET state = 'ready', finished_at = NULL WHERE id = $1", job.id)
+            with pytest.raises(Conflict, match="unfinished"):
+                await deletion
+            await app.cancel(job.id)
+            # A deletion has begun before the retry.
+            async with other.transaction():
+                await other.execute("UPDATE hanbeon.queue SET left_at = 1 WHERE name = $1", f"office:{office.id}")
+                retry: Any = app.engine.bulk(action="retry", filter={}) if bulk else app.engine.retry(job.id)
+                retrying = asyncio.create_task(retry)
+                assert await somebody_waits(postgres_url, retrying)
+            if bulk:
+                assert (await retrying).ids == []
+            else:
+                with pytest.raises(Conflict, match="was deleted"):
+                    await retrying
+        finally:
+            await other.close()
+        assert (await app.store.job(job.id)).state == "cancelled"
 
 
 async def test_deleted_office_keeps_finished_jobs_for_the_retention(office: OfficeKit) -> None:

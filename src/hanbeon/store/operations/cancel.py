@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.job import check_priority, is_id
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
+from hanbeon.domain.reserved_queues import reserved_prefix
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
@@ -16,6 +17,7 @@ from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.orphaned_queues import keep_queues
 from hanbeon.store.tx import Tx, to_json
 
 ALL_JOBS = 2**62
@@ -123,8 +125,10 @@ async def requeue_owned(tx: Tx, lanes: LaneCache, job_id: str) -> State:
 
 
 async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> State:
+    seq = await seq_of(tx, job_id)
+    await _refuse_orphaned(tx, lanes, seq, job_id)
     # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
-    waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
+    waits_for = await tx.fetch("lock_dependencies", seq)
     row = await lock_one(tx, job_id)
     if not owned:
         await _refuse_hooked(tx, lanes, row)
@@ -145,8 +149,10 @@ async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tu
     dependencies is locked after these, which for many at once has no order without deadlocks.
     """
     with_dependencies = {row["dependent"] for row in await tx.fetch("edges_to", to_json(list(jobs)))}
+    orphaned = await keep_queues(tx, lanes, await _lanes_of(tx, list(jobs)))
     rows = await tx.fetch("lock_jobs", to_json(list(jobs)))
     rows = [row for row in rows if row["fence"] == jobs[row["seq"]] and State(row["state"]) in _REQUEUED_FROM]
+    rows = [row for row in rows if row["lane"] not in orphaned]
     await lanes.learn(tx, [row["lane"] for row in rows])
     rows = [row for row in rows if end_hook_of(lanes.name(row["lane"])) is None]
     alone = [str(row["id"]) for row in rows if row["seq"] in with_dependencies]
@@ -172,6 +178,21 @@ async def _with_free_keys(tx: Tx, rows: Sequence[Any]) -> list[Any]:
             free.append(row)
             taken |= {row["unique_key"]} - {None}
     return free
+
+
+async def _lanes_of(tx: Tx, seqs: Sequence[int]) -> set[int]:
+    """The lanes of jobs that are not locked; a job never changes its queue."""
+    return {row["lane"] for row in await tx.fetch("lanes_of_jobs", to_json(seqs))}
+
+
+async def _refuse_orphaned(tx: Tx, lanes: LaneCache, seq: int, job_id: str) -> None:
+    """Raise for a job whose queue has lost its owner: nobody can look after it, and its queue will be deleted."""
+    for lane in await keep_queues(tx, lanes, await _lanes_of(tx, [seq])):
+        owner = reserved_prefix(lanes.name(lane).queue)
+        assert owner is not None
+        raise Conflict(
+            f"job {job_id} belongs to {owner.owner} that was deleted, and cannot be retried; create it again elsewhere"
+        )
 
 
 async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:

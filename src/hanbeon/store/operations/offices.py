@@ -102,11 +102,12 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     An event announces it to subscribers.
     """
     office = await lock_office(tx, office_id)
+    # First: whoever retries a job of it keeps the queue until that job is seen below.
+    await leave_queues(tx, [office.queue])
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
         raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or cancel them")
     await drop_listeners(tx, (await listeners_of(tx, [office_id])).get(office_id, []))
-    await leave_queues(tx, [office.queue])
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from hanbeon.domain.reserved_queues import reserved_prefix
 from hanbeon.domain.statistics import all_states
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.tallies import stocks
+from hanbeon.store.records import queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _LEAST_US = 86_400 * 1_000_000
@@ -22,6 +25,19 @@ async def leave_queues(tx: Tx, names: Collection[str]) -> None:
 async def take_up_queue(tx: Tx, name: str) -> None:
     """Unmark a queue that has an owner again: the request that created the first one was repeated."""
     await tx.fetch("mark_orphaned_queues", to_json([name]), False)
+
+
+async def keep_queues(tx: Tx, lanes: LaneCache, numbers: Collection[int]) -> set[int]:
+    """Return those of the lanes whose queue has lost its owner; of the others none loses it before the commit.
+
+    Before any lock on their jobs, as a claim does.
+    """
+    await lanes.learn(tx, numbers)
+    # No other queue has an owner, and a lock on one that has limits keeps its claims waiting.
+    owned = {queue_of(number) for number in numbers if reserved_prefix(lanes.name(number).queue) is not None}
+    rows = await tx.fetch("keep_queues", to_json(sorted(owned))) if owned else []
+    left = {row["id"] for row in rows if row["left_at"] is not None}
+    return {number for number in numbers if queue_of(number) in left}
 
 
 async def count_left_queues(tx: Tx, older_than_us: int, going: Mapping[int, int]) -> int:
