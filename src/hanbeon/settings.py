@@ -26,6 +26,8 @@ FILE = ("_file", "_path")
 """Name endings of the settings that are paths."""
 CONCURRENCY_MAX = 10_000
 LANGUAGES = ("en", "ko")
+CRON_SECRET_RECOMMENDED = 16
+"""Characters; a server that starts with a shorter secret logs a warning."""
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?")
@@ -149,9 +151,10 @@ class Settings(BaseSettings):
 
     cron_secret: str | None = Field(
         None,
-        min_length=16,
+        min_length=1,
         repr=False,
-        description="A token of scope cron, for a serverless cron; like any token it turns authentication on",
+        description="A token of scope cron, for a serverless cron; use at least "
+        f"{CRON_SECRET_RECOMMENDED} random characters. Like any token it turns authentication on",
     )
     tracing: bool = Field(
         False,

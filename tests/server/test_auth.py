@@ -4,9 +4,11 @@ import asyncio
 from urllib.parse import urlsplit
 
 import pytest
+from structlog.testing import capture_logs
 
 from hanbeon import App
 from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.errors import InvalidInput
 from hanbeon.server import auth
 from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
 from hanbeon.service.tokens import create_token, list_tokens, revoke_token
@@ -205,3 +207,23 @@ async def test_cron_secret_is_a_token_of_scope_cron(database_url: str) -> None:
         assert (await server.of(secret).get("/api/workflows")).code == "not_allowed"
         admin = server.of(await _token(app, "admin"))
         assert secret not in str((await admin.get("/api/engine/settings")).json)
+
+
+@pytest.mark.parametrize(
+    ("secret", "warnings"), [("s", 1), ("fifteen letters", 1), ("sixteen letters!", 0), ("비밀", 1)]
+)
+async def test_cron_secret_of_any_length_is_accepted(sqlite_url: str, secret: str, warnings: int) -> None:
+    """A short one is worth a warning, which must not show it."""
+    sent = f"Bearer {secret}".encode().decode("latin-1")
+    with capture_logs() as logged:
+        async with App(sqlite_url, cron_secret=secret) as app, serving(app) as server:
+            assert (await server.get("/api/scheduler/monitor")).status == 401
+            assert (await server.get("/api/scheduler/monitor", Authorization=sent)).status == 200
+    warned = [entry for entry in logged if entry["event"] == "cron_secret_short"]
+    assert [entry["log_level"] for entry in warned] == ["warning"] * warnings
+    assert not any(secret in map(str, entry.values()) for entry in logged)
+
+
+def test_empty_cron_secret_is_refused(sqlite_url: str) -> None:
+    with pytest.raises(InvalidInput, match="cron_secret"):
+        App(sqlite_url, cron_secret="")

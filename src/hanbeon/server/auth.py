@@ -111,7 +111,8 @@ class Authenticator:
         if cookie is not None and not _sends_token(request):
             return await self._logged_in(cookie)
         text = _bearer(request)
-        if self._cron_secret is not None and hmac.compare_digest(text.encode(), self._cron_secret):
+        # A header's bytes are read as Latin-1.
+        if self._cron_secret is not None and hmac.compare_digest(text.encode("latin-1", "replace"), self._cron_secret):
             return CRON
         return (await self._identified(text)).principal
 

@@ -21,7 +21,7 @@ from hanbeon.server.connections import ConnectionLimit, limits_within
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push import protocols
 from hanbeon.server.sockets import bound, only_local, url_of
-from hanbeon.settings import Settings
+from hanbeon.settings import CRON_SECRET_RECOMMENDED, Settings
 
 _log = get_logger("hanbeon.server")
 
@@ -60,6 +60,7 @@ class Server:
         """Return when everything has stopped; raises DatabaseRestored if that is why."""
         loop = asyncio.get_running_loop()
         _warn_without_audience(self.context.app.settings)
+        _warn_of_short_cron_secret(self.context.app.settings)
         serving = loop.create_task(self._uvicorn.serve(self._sockets))
         stopping = loop.create_task(self.context.stopping.wait())
         restored = loop.create_task(self.context.app.store.restored.wait())
@@ -101,6 +102,14 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _warn_of_short_cron_secret(settings: Settings) -> None:
+    if settings.cron_secret is not None and len(settings.cron_secret) < CRON_SECRET_RECOMMENDED:
+        _log.warning(
+            "cron_secret_short",
+            remedy=f"set cron_secret to at least {CRON_SECRET_RECOMMENDED} random characters: it can be guessed",
+        )
 
 
 def _warn_without_audience(settings: Settings) -> None:
