@@ -13,6 +13,7 @@ import msgspec
 
 from hanbeon.client.methods import ClientMethod, Events, Pages, methods_of
 from hanbeon.surfaces.registry import SURFACES
+from hanbeon.surfaces.validation import optional_nulls
 from tools.keywords import annotation_of, formatted
 from tools.stubs import Renamed
 
@@ -115,7 +116,10 @@ def _parameters(method: ClientMethod, imports: set[str]) -> Iterator[str]:
             in_query = typing.get_type_hints(operation.query, include_extras=True)
             kind = _field(in_query[name], query=True, imports=imports)
         elif name in method.fields:
-            kind = _field(hints[method.fields[name].name], query=operation.in_query, imports=imports)
+            field = method.fields[name].name
+            kind = _field(hints[field], query=operation.in_query, imports=imports)
+            if method.fields[name].encode_name in optional_nulls(operation.request):
+                kind += " | None"
         elif name == operation.client.body:
             kind = _import("collections.abc", "Mapping", imports) + "[str, Any]"
         else:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.surfaces.schema import Request
-from hanbeon.surfaces.validation import PYTHON
+from hanbeon.surfaces.validation import PYTHON, optional_nulls
 
 _SOURCE = Path(__file__).parents[1] / "src"
 _FOLDER = _SOURCE / "hanbeon/surfaces"
@@ -73,7 +73,7 @@ def _typed_dict(kind: type[msgspec.Struct], imports: set[str]) -> str:
     required = {each.name for each in msgspec.inspect.type_info(kind).fields if each.required}  # type: ignore[attr-defined]
     lines = []
     for name in kind.__struct_fields__:
-        annotation = annotation_of(hints[name], imports)
+        annotation = field_annotation(kind, name, hints[name], imports)
         if name in required:
             imports.add("from typing import Required")
             annotation = f"Required[{annotation}]"
@@ -81,6 +81,15 @@ def _typed_dict(kind: type[msgspec.Struct], imports: set[str]) -> str:
     doc = inspect.getdoc(kind) if kind.__doc__ and "__doc__" in vars(kind) else ""
     head = f'    """{doc.splitlines()[0]}"""\n\n' if doc else ""
     return f"\n\nclass {kind.__name__}Fields(TypedDict, total=False):\n{head}{''.join(lines)}"
+
+
+def field_annotation(
+    kind: type[msgspec.Struct], name: str, hint: Any, imports: set[str], *, engine: bool = True
+) -> str:
+    """The annotation of a field, with None where null leaves it out."""
+    annotation = annotation_of(hint, imports, engine=engine)
+    in_json = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))[name]
+    return f"{annotation} | None" if in_json in optional_nulls(kind) else annotation
 
 
 def annotation_of(hint: Any, imports: set[str], *, engine: bool = True) -> str:

@@ -22,7 +22,7 @@ export type Backoff = "exponential" | "linear";
 export type Bulk = {
   action: BulkAction;
   filter: JobFilter;
-  dry_run?: boolean;
+  dry_run?: boolean | null;
   cursor?: null | string;
 };
 export type BulkAction = "cancel" | "retry";
@@ -139,8 +139,8 @@ export type DeliveryPage = {
 };
 export type Direction = "BACKWARD" | "FORWARD";
 export type DryRun = {
-  variables?: Record<string, unknown>;
-  outputs?: Record<string, unknown>;
+  variables?: Record<string, unknown> | null;
+  outputs?: Record<string, unknown> | null;
 };
 export type DryRunResult = {
   messages: Array<RenderedMessage>;
@@ -608,43 +608,51 @@ export type Moved = {
   attempt?: null | number;
 };
 export type NewChain = {
-  queue_library?: string;
-  jobs?: Array<NewChainJob>;
-  retries?: number;
-  on_unknown?: OnUnknown;
-  on_backward_failure?: OnBackwardFailure;
+  queue_library?: null | string;
+  jobs?: Array<NewChainJob> | null;
+  retries?: null | number;
+  on_unknown?: OnUnknown | null;
+  on_backward_failure?: OnBackwardFailure | null;
 };
 export type NewChainJob = {
-  forward_operation?: string;
-  backward_operation?: string;
+  forward_operation?: null | string;
+  backward_operation?: null | string;
   arguments?: unknown;
-  operation_library?: string;
-  expired_time?: number;
+  operation_library?: null | string;
+  expired_time?: null | number;
+};
+export type NewConfig = {
+  maxConcurrentJobs?: null | number;
+  maxConcurrentByRole?: Record<string, null | number> | null;
+  defaultTimeout?: null | number;
+  maxRetries?: null | number;
+  retryBackoff?: Backoff | null;
+  retryBaseDelay?: null | number;
 };
 export type NewEngineJob = {
-  task?: string;
-  args?: Record<string, unknown>;
-  copy_of?: string;
-  queue?: string;
-  role?: string;
-  priority?: number;
-  urgent?: boolean;
-  delay?: number;
-  timeout_ms?: number;
-  max_retries?: number;
+  task?: null | string;
+  args?: Record<string, unknown> | null;
+  copy_of?: null | string;
+  queue?: null | string;
+  role?: null | string;
+  priority?: null | number;
+  urgent?: boolean | null;
+  delay?: null | number;
+  timeout_ms?: null | number;
+  max_retries?: null | number;
 };
 export type NewExecution = {
   workflow_id: string;
-  variables?: Record<string, unknown>;
+  variables?: Record<string, unknown> | null;
 };
 export type NewRecurrence = {
   frequency: Frequency;
   time: string;
-  weekdays?: Array<string>;
-  day?: number;
+  weekdays?: Array<string> | null;
+  day?: null | number;
 };
 export type NewRun = {
-  context?: Record<string, unknown>;
+  context?: Record<string, unknown> | null;
 };
 export type NewSchedule = {
   cron?: null | string;
@@ -665,55 +673,55 @@ export type NewSchedule = {
 };
 export type NewScheduleConfig = {
   mode: Mode;
-  delay_minutes?: number;
-  scheduled_time?: string;
-  recurrence?: NewRecurrence;
+  delay_minutes?: null | number;
+  scheduled_time?: null | string;
+  recurrence?: NewRecurrence | null;
 };
 export type NewStep = {
   type: StepType;
-  name?: string;
-  retries?: number;
-  retry_delay?: number;
-  timeout?: number;
-  on_error?: OnError;
-  target?: string;
-  title?: string;
-  body?: unknown;
-  recipients?: Array<Record<string, unknown>>;
-  method?: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
-  url?: string;
-  headers?: Record<string, string>;
-  seconds?: number;
-  minutes?: number;
-  until?: string;
-  task_id?: string;
-  args?: Record<string, unknown>;
+  name?: null | string;
+  retries?: null | number;
+  retry_delay?: null | number;
+  timeout?: null | number;
+  on_error?: OnError | null;
+  target?: null | string;
+  title?: null | string;
+  body?: Array<unknown> | Record<string, unknown> | boolean | null | number | string;
+  recipients?: Array<Record<string, unknown>> | null;
+  method?: "DELETE" | "GET" | "PATCH" | "POST" | "PUT" | null;
+  url?: null | string;
+  headers?: Record<string, string> | null;
+  seconds?: null | number;
+  minutes?: null | number;
+  until?: null | string;
+  task_id?: null | string;
+  args?: Record<string, unknown> | null;
 };
 export type NewThumbnail = {
-  width?: number;
-  height?: number;
-  startMs?: number;
-  lengthMs?: number;
+  width?: null | number;
+  height?: null | number;
+  startMs?: null | number;
+  lengthMs?: null | number;
 };
 export type NewTokenRequest = {
   user: string;
   scope: Scope;
 };
 export type NewVideo = {
-  width?: number;
-  height?: number;
-  startMs?: number;
-  lengthMs?: number;
-  fps?: number;
+  width?: null | number;
+  height?: null | number;
+  startMs?: null | number;
+  lengthMs?: null | number;
+  fps?: null | number;
 };
 export type NewWorkflow = {
   name: string;
   steps: Array<NewStep>;
   schedule_config: NewScheduleConfig;
-  variables?: Record<string, unknown>;
+  variables?: Record<string, unknown> | null;
   timezone?: null | string;
-  status?: WorkflowStatus;
-  notifications?: Array<string>;
+  status?: WorkflowStatus | null;
+  notifications?: Array<string> | null;
 };
 export type NextRun = {
   run_id: string;
@@ -744,7 +752,7 @@ export type Office = {
 };
 export type OfficeBody = {
   name: string;
-  config?: ConfigChange | null;
+  config?: NewConfig | null;
   sessions?: Record<string, null | string> | null;
   notifications?: Array<string> | null;
   webhooks?: Array<WebhookBody> | null;
@@ -959,9 +967,9 @@ export type Simulation = {
   add_slot: AddedSlot | null;
 };
 export type SimulationLimits = {
-  maxConcurrentJobs?: number;
-  maxConcurrentByRole?: Record<string, null | number>;
-  assumed_ms?: number;
+  maxConcurrentJobs?: null | number;
+  maxConcurrentByRole?: Record<string, null | number> | null;
+  assumed_ms?: null | number;
 };
 export type SkippedTimes = {
   count: number;

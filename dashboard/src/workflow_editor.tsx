@@ -1,7 +1,7 @@
 // The editor of a workflow: name, times, variables and steps. The server checks it; its answer names the field.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, curl, Problem, type Mode, type NewRecurrence, type NewScheduleConfig, type NewStep, type NewWorkflow, type StepType } from "./api";
+import { call, curl, Problem, type Mode, type NewRecurrence, type NewScheduleConfig, type NewStep, type NewWorkflow, type StepType, type WorkflowChanges } from "./api";
 import { Act, type Command, Copies, Crumb, quoted } from "./act";
 import { Panel, say, wordsOf } from "./parts";
 import { go, link } from "./router";
@@ -71,7 +71,7 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
   const steps = useSignal<Draft[]>((saved?.steps ?? [FIRST.message]).map(draftOf));
   const problem = useSignal<Problem | undefined>(undefined);
   /** The fields as they are sent; throws a Problem for a text that should be JSON. */
-  const written = (): NewWorkflow => ({
+  const written = (): NewWorkflow & WorkflowChanges => ({
     name: name.value,
     timezone: zone.value.trim() || null,
     schedule_config: config.value,
@@ -207,7 +207,7 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
 }
 
 /** None while a text that should be JSON is none. */
-function commandsOf(saved: Flow | undefined, written: () => NewWorkflow): Command[] {
+function commandsOf(saved: Flow | undefined, written: () => NewWorkflow & WorkflowChanges): Command[] {
   try {
     const body = written();
     if (saved) return [{ name: w("save"), curl: curl("PATCH /api/workflows/{id}", { path: { id: saved.id }, body }) }];
@@ -233,7 +233,7 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
         <input
           type="number"
           min={0}
-          value={config.delay_minutes}
+          value={config.delay_minutes ?? undefined}
           onInput={(event) => change({ mode: "delayed", delay_minutes: event.currentTarget.valueAsNumber })}
         />
       </label>
@@ -244,7 +244,7 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
       <label>
         <span>{w("moment")} (ISO 8601)</span>
         <input
-          value={config.scheduled_time}
+          value={config.scheduled_time ?? undefined}
           placeholder="2027-01-31T09:00:00+09:00"
           onInput={(event) => change({ mode: "scheduled", scheduled_time: event.currentTarget.value.trim() })}
         />
@@ -291,7 +291,7 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
       {again.frequency === "monthly" && (
         <label title={w("dayHint")}>
           <span>{w("day")}</span>
-          <input type="number" min={1} max={31} value={again.day} onInput={(event) => set({ ...again, day: event.currentTarget.valueAsNumber })} />
+          <input type="number" min={1} max={31} value={again.day ?? undefined} onInput={(event) => set({ ...again, day: event.currentTarget.valueAsNumber })} />
         </label>
       )}
     </>

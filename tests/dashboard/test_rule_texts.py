@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType, inspect
+from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.job import check_name
 from hanbeon.domain.schedules.checks import check_timing
@@ -14,7 +14,7 @@ from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
-from hanbeon.surfaces.validation import bare, convert
+from hanbeon.surfaces.validation import convert, structs_in
 from hanbeon.zones import zone_of
 from tests.dashboard.korean import Refusal, korean, refused
 
@@ -50,24 +50,6 @@ class _Forms(Request, frozen=True, kw_only=True):
     filled: Annotated[dict[str, None], Meta(min_length=2)] | UnsetType = UNSET
 
 
-def _structs(info: inspect.Type) -> Iterator[type[msgspec.Struct]]:
-    info = bare(info)
-    match info:
-        case inspect.StructType():
-            yield info.cls
-            for field in info.fields:
-                yield from _structs(field.type)
-        case inspect.UnionType():
-            for each in info.types:
-                yield from _structs(each)
-        case inspect.ListType():
-            yield from _structs(info.item_type)
-        case inspect.DictType():
-            yield from _structs(info.value_type)
-        case _:
-            pass
-
-
 def _refusal(kind: type[msgspec.Struct], value: Any) -> Refusal | None:
     try:
         convert(kind, value)
@@ -88,9 +70,7 @@ def _refusals(kind: type[msgspec.Struct]) -> Iterator[Refusal | None]:
 def test_page_knows_the_rules_of_all_requests() -> None:
     operations = [each for surface in SURFACES for each in surface.operations]
     requests = {kind for each in operations for kind in (each.request, each.query) if kind is not None}
-    kinds: set[type[msgspec.Struct]] = {_Forms}
-    kinds |= {struct for kind in requests for struct in _structs(inspect.type_info(kind))}
-    refusals = {each for kind in kinds for each in _refusals(kind) if each is not None}
+    refusals = {each for kind in structs_in([_Forms, *requests]) for each in _refusals(kind) if each is not None}
     assert len(refusals) > 100
     translated = dict(zip(refusals, korean(refusals), strict=True))
     assert [detail for (detail, _), text in translated.items() if text is None] == []

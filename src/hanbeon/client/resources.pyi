@@ -49,6 +49,7 @@ from hanbeon.surfaces.offices.schemas import (
     JobDetail,
     JobQueueStats,
     JobSpec,
+    NewConfig,
     Processed,
     SchedulerEvent,
     Simulation,
@@ -105,20 +106,22 @@ class Engine(Resource):
     def enqueue(
         self,
         *,
-        task: str = ...,
-        args: Mapping[str, Any] = ...,
-        copy_of: str = ...,
-        queue: str = ...,
-        role: str = ...,
-        priority: int = ...,
-        urgent: bool = ...,
-        delay: float = ...,
-        timeout_ms: int = ...,
-        max_retries: int = ...,
+        task: str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        copy_of: str | None = ...,
+        queue: str | None = ...,
+        role: str | None = ...,
+        priority: int | None = ...,
+        urgent: bool | None = ...,
+        delay: float | None = ...,
+        timeout_ms: int | None = ...,
+        max_retries: int | None = ...,
         idempotency_key: str | None = None,
     ) -> EngineJob:
         """Create a job of a registered task, or a copy of a job."""
-    def bulk(self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...) -> BulkDone:
+    def bulk(
+        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool | None = ...
+    ) -> BulkDone:
         """Cancel or retry the jobs that match, a batch at a time."""
     def job(self, job: str) -> EngineJobDetail:
         """Return a job with its timeline, attempts and dependencies."""
@@ -209,21 +212,21 @@ class AsyncEngine(Resource):
     async def enqueue(
         self,
         *,
-        task: str = ...,
-        args: Mapping[str, Any] = ...,
-        copy_of: str = ...,
-        queue: str = ...,
-        role: str = ...,
-        priority: int = ...,
-        urgent: bool = ...,
-        delay: float = ...,
-        timeout_ms: int = ...,
-        max_retries: int = ...,
+        task: str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        copy_of: str | None = ...,
+        queue: str | None = ...,
+        role: str | None = ...,
+        priority: int | None = ...,
+        urgent: bool | None = ...,
+        delay: float | None = ...,
+        timeout_ms: int | None = ...,
+        max_retries: int | None = ...,
         idempotency_key: str | None = None,
     ) -> EngineJob:
         """Create a job of a registered task, or a copy of a job."""
     async def bulk(
-        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...
+        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool | None = ...
     ) -> BulkDone:
         """Cancel or retry the jobs that match, a batch at a time."""
     async def job(self, job: str) -> EngineJobDetail:
@@ -301,7 +304,7 @@ class Offices(Resource):
         self,
         name: str,
         *,
-        config: ConfigChange | Mapping[str, Any] | None = ...,
+        config: NewConfig | Mapping[str, Any] | None = ...,
         sessions: Mapping[str, str | None] | None = ...,
         notifications: Sequence[str] | None = ...,
         webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None = ...,
@@ -317,7 +320,7 @@ class AsyncOffices(Resource):
         self,
         name: str,
         *,
-        config: ConfigChange | Mapping[str, Any] | None = ...,
+        config: NewConfig | Mapping[str, Any] | None = ...,
         sessions: Mapping[str, str | None] | None = ...,
         notifications: Sequence[str] | None = ...,
         webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None = ...,
@@ -364,9 +367,9 @@ class Office(Resource):
     def simulate(
         self,
         *,
-        maxConcurrentJobs: int = ...,
-        maxConcurrentByRole: Mapping[str, int | None] = ...,
-        assumed_ms: int = ...,
+        maxConcurrentJobs: int | None = ...,
+        maxConcurrentByRole: Mapping[str, int | None] | None = ...,
+        assumed_ms: int | None = ...,
     ) -> Simulation:
         """Estimate how long the unfinished jobs take, and which slot to add."""
 
@@ -473,9 +476,9 @@ class AsyncOffice(Resource):
     async def simulate(
         self,
         *,
-        maxConcurrentJobs: int = ...,
-        maxConcurrentByRole: Mapping[str, int | None] = ...,
-        assumed_ms: int = ...,
+        maxConcurrentJobs: int | None = ...,
+        maxConcurrentByRole: Mapping[str, int | None] | None = ...,
+        assumed_ms: int | None = ...,
     ) -> Simulation:
         """Estimate how long the unfinished jobs take, and which slot to add."""
 
@@ -826,11 +829,11 @@ class Chains(Resource):
     def create(
         self,
         *,
-        queue_library: str = ...,
-        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
-        retries: int = ...,
-        on_unknown: OnUnknown | str = ...,
-        on_backward_failure: OnBackwardFailure | str = ...,
+        queue_library: str | None = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] | None = ...,
+        retries: int | None = ...,
+        on_unknown: OnUnknown | str | None = ...,
+        on_backward_failure: OnBackwardFailure | str | None = ...,
         idempotency_key: str | None = None,
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
@@ -844,11 +847,11 @@ class AsyncChains(Resource):
     async def create(
         self,
         *,
-        queue_library: str = ...,
-        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
-        retries: int = ...,
-        on_unknown: OnUnknown | str = ...,
-        on_backward_failure: OnBackwardFailure | str = ...,
+        queue_library: str | None = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] | None = ...,
+        retries: int | None = ...,
+        on_unknown: OnUnknown | str | None = ...,
+        on_backward_failure: OnBackwardFailure | str | None = ...,
         idempotency_key: str | None = None,
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
@@ -873,17 +876,17 @@ class Chain(Resource):
     def enqueue(
         self,
         *,
-        forward_operation: str = ...,
-        backward_operation: str = ...,
+        forward_operation: str | None = ...,
+        backward_operation: str | None = ...,
         arguments: Any = ...,
-        operation_library: str = ...,
-        expired_time: float = ...,
+        operation_library: str | None = ...,
+        expired_time: float | None = ...,
         idempotency_key: str | None = None,
     ) -> ChainJob:
         """Append a job to a chain that is not running."""
 
     def run(
-        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+        self, *, context: Mapping[str, Any] | None = ..., wait: float | None = None, idempotency_key: str | None = None
     ) -> ChainsChain:
         """Run a chain: 202 while it runs, 200 once it has ended."""
 
@@ -923,17 +926,17 @@ class AsyncChain(Resource):
     async def enqueue(
         self,
         *,
-        forward_operation: str = ...,
-        backward_operation: str = ...,
+        forward_operation: str | None = ...,
+        backward_operation: str | None = ...,
         arguments: Any = ...,
-        operation_library: str = ...,
-        expired_time: float = ...,
+        operation_library: str | None = ...,
+        expired_time: float | None = ...,
         idempotency_key: str | None = None,
     ) -> ChainJob:
         """Append a job to a chain that is not running."""
 
     async def run(
-        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+        self, *, context: Mapping[str, Any] | None = ..., wait: float | None = None, idempotency_key: str | None = None
     ) -> ChainsChain:
         """Run a chain: 202 while it runs, 200 once it has ended."""
 
@@ -965,10 +968,10 @@ class Workflows(Resource):
         steps: Sequence[NewStep | Mapping[str, Any]],
         schedule_config: NewScheduleConfig | Mapping[str, Any],
         *,
-        variables: Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] | None = ...,
         timezone: str | None = ...,
-        status: WorkflowStatus | str = ...,
-        notifications: Sequence[str] = ...,
+        status: WorkflowStatus | str | None = ...,
+        notifications: Sequence[str] | None = ...,
         wait: float | None = None,
         idempotency_key: str | None = None,
     ) -> WorkflowsWorkflow:
@@ -980,7 +983,7 @@ class Workflows(Resource):
         """List workflows, a page at a time."""
 
     def execute(
-        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+        self, workflow_id: str, *, variables: Mapping[str, Any] | None = ..., idempotency_key: str | None = None
     ) -> WorkflowsExecution:
         """Run a workflow now; 202 past the time budget."""
 
@@ -1003,10 +1006,10 @@ class AsyncWorkflows(Resource):
         steps: Sequence[NewStep | Mapping[str, Any]],
         schedule_config: NewScheduleConfig | Mapping[str, Any],
         *,
-        variables: Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] | None = ...,
         timezone: str | None = ...,
-        status: WorkflowStatus | str = ...,
-        notifications: Sequence[str] = ...,
+        status: WorkflowStatus | str | None = ...,
+        notifications: Sequence[str] | None = ...,
         wait: float | None = None,
         idempotency_key: str | None = None,
     ) -> WorkflowsWorkflow:
@@ -1018,7 +1021,7 @@ class AsyncWorkflows(Resource):
         """List workflows, a page at a time."""
 
     async def execute(
-        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+        self, workflow_id: str, *, variables: Mapping[str, Any] | None = ..., idempotency_key: str | None = None
     ) -> WorkflowsExecution:
         """Run a workflow now; 202 past the time budget."""
 
@@ -1063,7 +1066,9 @@ class Workflow(Resource):
     def pause(self) -> WorkflowsWorkflow:
         """Start no more runs of a workflow."""
 
-    def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+    def dry_run(
+        self, *, variables: Mapping[str, Any] | None = ..., outputs: Mapping[str, Any] | None = ...
+    ) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
     def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
@@ -1110,7 +1115,9 @@ class AsyncWorkflow(Resource):
     async def pause(self) -> WorkflowsWorkflow:
         """Start no more runs of a workflow."""
 
-    async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+    async def dry_run(
+        self, *, variables: Mapping[str, Any] | None = ..., outputs: Mapping[str, Any] | None = ...
+    ) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
     def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
@@ -1154,11 +1161,11 @@ class Replay(Resource):
     def export_mp4(
         self,
         *,
-        width: int = ...,
-        height: int = ...,
-        startMs: int = ...,
-        lengthMs: int = ...,
-        fps: int = ...,
+        width: int | None = ...,
+        height: int | None = ...,
+        startMs: int | None = ...,
+        lengthMs: int | None = ...,
+        fps: int | None = ...,
         idempotency_key: str | None = None,
     ) -> ExportCreated:
         """Export a replay of yours to a video."""
@@ -1166,10 +1173,10 @@ class Replay(Resource):
     def export_thumbnail(
         self,
         *,
-        width: int = ...,
-        height: int = ...,
-        startMs: int = ...,
-        lengthMs: int = ...,
+        width: int | None = ...,
+        height: int | None = ...,
+        startMs: int | None = ...,
+        lengthMs: int | None = ...,
         idempotency_key: str | None = None,
     ) -> ExportCreated:
         """Export a picture of a replay of yours."""
@@ -1186,11 +1193,11 @@ class AsyncReplay(Resource):
     async def export_mp4(
         self,
         *,
-        width: int = ...,
-        height: int = ...,
-        startMs: int = ...,
-        lengthMs: int = ...,
-        fps: int = ...,
+        width: int | None = ...,
+        height: int | None = ...,
+        startMs: int | None = ...,
+        lengthMs: int | None = ...,
+        fps: int | None = ...,
         idempotency_key: str | None = None,
     ) -> ExportCreated:
         """Export a replay of yours to a video."""
@@ -1198,10 +1205,10 @@ class AsyncReplay(Resource):
     async def export_thumbnail(
         self,
         *,
-        width: int = ...,
-        height: int = ...,
-        startMs: int = ...,
-        lengthMs: int = ...,
+        width: int | None = ...,
+        height: int | None = ...,
+        startMs: int | None = ...,
+        lengthMs: int | None = ...,
         idempotency_key: str | None = None,
     ) -> ExportCreated:
         """Export a picture of a replay of yours."""

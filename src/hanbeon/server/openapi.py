@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +15,7 @@ from hanbeon.server.idempotency import KEY_PATTERN
 from hanbeon.server.problems import MEDIA_TYPE, REFUSALS, status_of, title_of
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
+from hanbeon.surfaces.validation import optional_nulls, structs_in
 
 _VERSION = version("hanbeon")
 _NAMES = re.compile(r"\{(\w+)\}")
@@ -42,11 +43,13 @@ _PROBLEM = {
 def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> dict[str, Any]:
     """Return an OpenAPI 3.1 document. WebSockets, which OpenAPI cannot describe, are in an extension."""
     described = [*operations, *map(_sse_operation, channels)]
-    types = {each.request for each in described if each.request is not None and not each.in_query}
+    requests = {each.request for each in described if each.request is not None and not each.in_query}
+    types: set[Any] = set(requests)
     types |= {schema for each in described for schema in each.responses.values() if schema is not None}
     ordered = sorted(types, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(ordered, schemas, strict=True))
+    _add_nulls(components, requests)
     paths: dict[str, Any] = {}
     for each in described:
         paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schema_of, _links(each, described))
@@ -65,6 +68,16 @@ def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> di
 def _on_one_line(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with its docstring as one paragraph: versions of Python differ in how they indent the others."""
     return {**schema, "description": " ".join(schema["description"].split())} if "description" in schema else schema
+
+
+def _add_nulls(components: Mapping[str, dict[str, Any]], requests: Iterable[type[msgspec.Struct]]) -> None:
+    """Describe null in the fields of requests that it leaves out, also in objects inside them."""
+    for kind in structs_in(requests):
+        qualified = f"{kind.__module__}.{kind.__qualname__}"  # As msgspec names those whose short name is not unique.
+        properties = components[qualified if qualified in components else kind.__name__]["properties"]
+        for name in optional_nulls(kind):
+            choices = properties[name].get("anyOf", [properties[name]])
+            properties[name] = {"anyOf": [*choices, {"type": "null"}]}
 
 
 def _sse_operation(channel: Channel) -> Operation:

@@ -17,7 +17,7 @@ from hanbeon.surfaces.operation import Operation
 _PATH = "/api/session"
 
 
-class LogIn(schema.Request, frozen=True, kw_only=True):
+class LogIn(schema.PostBody, frozen=True, kw_only=True):
     """A token of `hanbeon token create`, or a JWT."""
 
     token: str

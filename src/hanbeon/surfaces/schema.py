@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Self, TypedDict, TypeVar
+from typing import Annotated, ClassVar, Generic, Self, TypedDict, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -60,6 +60,18 @@ EventCursor = Annotated[
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all requests, in the body or in the query. A field that may be left out is UNSET by default."""
+
+    null_is_absent: ClassVar[bool] = False
+
+
+class PostBody(Request, frozen=True, kw_only=True):
+    """Base of the bodies of POST requests, and of the objects in them: null in an optional field leaves it out.
+
+    Clients often write what they do not give as null. A field of any JSON, or one whose type has a null of its own,
+    keeps it.
+    """
+
+    null_is_absent: ClassVar[bool] = True
 
 
 class ChannelQuery(Request, frozen=True, kw_only=True):

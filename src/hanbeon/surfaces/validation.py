@@ -6,8 +6,9 @@ into `InvalidInput` with the path of the field, the rule and the value.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -52,8 +53,8 @@ def decode(data: bytes, kind: type[T]) -> T:
     """
     try:
         return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError as error:
-        raise _invalid(msgspec.json.decode(data), kind, error, _wire_name) from None
+    except msgspec.ValidationError:
+        return _converted(msgspec.json.decode(data), kind, _wire_name)
 
 
 def validate(kind: type[T], given: Mapping[str, Any]) -> T:
@@ -65,8 +66,8 @@ def validate(kind: type[T], given: Mapping[str, Any]) -> T:
     renamed = {names.get(name, name): _checked(value) for name, value in given.items() if value is not UNSET}
     try:
         made = msgspec.convert(renamed, kind)
-    except msgspec.ValidationError as error:
-        raise _invalid(renamed, kind, error, _python_name) from None
+    except msgspec.ValidationError:
+        made = _converted(renamed, kind, _python_name)
     for name, value in renamed.items():
         check_encodable(value, name)
     return made
@@ -92,8 +93,8 @@ def convert(kind: type[T], value: Any) -> T:
     """Make a struct from decoded JSON or TOML."""
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise _invalid(value, kind, error, _wire_name) from None
+    except msgspec.ValidationError:
+        return _converted(value, kind, _wire_name)
 
 
 def or_default(value: T | UnsetType | None, default: D) -> T | D:
@@ -142,6 +143,74 @@ def _wire_name(field: inspect.Field) -> str:
 
 def _python_name(field: inspect.Field) -> str:
     return field.name
+
+
+# Nulls of fields that are not given
+
+
+def _converted(value: Any, kind: type[T], name_of: FieldName) -> T:
+    """Convert a value that was refused as it is: once more, without nulls that leave their field out."""
+    given = _without_nulls(inspect.type_info(kind), value)
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(given, kind, error, name_of) from None
+
+
+def _without_nulls(info: inspect.Type, value: Any) -> Any:
+    info = bare(info)
+    match info:
+        case inspect.UnionType():
+            found = next((each for each in map(bare, info.types) if _same_kind(each, value)), None)
+            return value if found is None else _without_nulls(found, value)
+        case inspect.StructType() if isinstance(value, Mapping):
+            types = {field.encode_name: field.type for field in info.fields}
+            absent = optional_nulls(info.cls)
+            return {
+                name: _without_nulls(types[name], each) if name in types else each
+                for name, each in value.items()
+                if each is not None or name not in absent
+            }
+        case inspect.DictType() if isinstance(value, Mapping):
+            return {name: _without_nulls(info.value_type, each) for name, each in value.items()}
+        case inspect.ListType() if isinstance(value, list | tuple):
+            return [_without_nulls(info.item_type, each) for each in value]
+        case _:
+            return value
+
+
+@functools.cache
+def optional_nulls(kind: Any) -> frozenset[str]:
+    """The fields of a struct, by their names in JSON, that null leaves out: their types have no null of their own."""
+    if not getattr(kind, "null_is_absent", False):
+        return frozenset()
+    fields = inspect.type_info(kind).fields  # type: ignore[attr-defined]  # of a struct
+    return frozenset(each.encode_name for each in fields if not each.required and not _takes_null(each.type))
+
+
+def structs_in(kinds: Iterable[type[msgspec.Struct]]) -> set[Any]:
+    """These structs and all that their fields may hold."""
+    found: set[Any] = set()
+    rest = [inspect.type_info(kind) for kind in kinds]
+    while rest:
+        match bare(rest.pop()):
+            case inspect.StructType(cls=kind, fields=fields) if kind not in found:
+                found.add(kind)
+                rest += [field.type for field in fields]
+            case inspect.UnionType(types=types):
+                rest += types
+            case inspect.DictType(value_type=inner) | inspect.ListType(item_type=inner):
+                rest.append(inner)
+            case _:
+                pass
+    return found
+
+
+def _takes_null(info: inspect.Type) -> bool:
+    info = bare(info)
+    if isinstance(info, inspect.UnionType):
+        return any(map(_takes_null, info.types))
+    return isinstance(info, inspect.NoneType | inspect.AnyType)
 
 
 # Translation of msgspec's errors

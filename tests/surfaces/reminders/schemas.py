@@ -6,11 +6,11 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.surfaces.schema import Cursor, Name, Page, PageSize, Request, Result
+from hanbeon.surfaces.schema import Cursor, Name, Page, PageSize, PostBody, Request, Result
 from tests.surfaces.reminders.vocabulary import ReminderStatus
 
 
-class NewReminder(Request, frozen=True, kw_only=True):
+class NewReminder(PostBody, frozen=True, kw_only=True):
     """Sent once, `delay` seconds from now, or at once."""
 
     text: Name

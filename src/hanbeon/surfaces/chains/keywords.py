@@ -18,27 +18,27 @@ class ChainQueryFields(TypedDict, total=False):
 class NewChainFields(TypedDict, total=False):
     """A chain, with its first jobs. A job without a library takes that of the chain."""
 
-    queue_library: str
-    jobs: Sequence[NewChainJob | Mapping[str, Any]]
-    retries: int
-    on_unknown: OnUnknown | str
-    on_backward_failure: OnBackwardFailure | str
+    queue_library: str | None
+    jobs: Sequence[NewChainJob | Mapping[str, Any]] | None
+    retries: int | None
+    on_unknown: OnUnknown | str | None
+    on_backward_failure: OnBackwardFailure | str | None
 
 
 class NewChainJobFields(TypedDict, total=False):
     """A job of a chain. An operation is called as `operation(arguments, context)`; `expired_time` is its time limit."""
 
-    forward_operation: str
-    backward_operation: str
+    forward_operation: str | None
+    backward_operation: str | None
     arguments: Any
-    operation_library: str
-    expired_time: float
+    operation_library: str | None
+    expired_time: float | None
 
 
 class NewRunFields(TypedDict, total=False):
     """The first context of a run, an empty object by default."""
 
-    context: Mapping[str, Any]
+    context: Mapping[str, Any] | None
 
 
 class RunQueryFields(TypedDict, total=False):

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.chains.events import ChainEventType
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.job import NAME_LIMIT
-from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, Request, Result
+from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 
 JOBS_A_REQUEST = 1_000
@@ -39,7 +39,7 @@ WaitSeconds = Annotated[float, Meta(ge=0, le=WAIT_MOST)]
 # Requests
 
 
-class NewChainJob(Request, frozen=True, kw_only=True):
+class NewChainJob(PostBody, frozen=True, kw_only=True):
     """A job of a chain. An operation is called as `operation(arguments, context)`; `expired_time` is its time limit."""
 
     forward_operation: OperationName | UnsetType = UNSET
@@ -49,7 +49,7 @@ class NewChainJob(Request, frozen=True, kw_only=True):
     expired_time: Seconds | UnsetType = UNSET
 
 
-class NewChain(Request, frozen=True, kw_only=True):
+class NewChain(PostBody, frozen=True, kw_only=True):
     """A chain, with its first jobs. A job without a library takes that of the chain."""
 
     queue_library: LibraryName | UnsetType = UNSET
@@ -59,7 +59,7 @@ class NewChain(Request, frozen=True, kw_only=True):
     on_backward_failure: OnBackwardFailure | UnsetType = UNSET
 
 
-class NewRun(Request, frozen=True, kw_only=True):
+class NewRun(PostBody, frozen=True, kw_only=True):
     """The first context of a run, an empty object by default."""
 
     context: dict[str, Any] | UnsetType = UNSET

@@ -23,7 +23,7 @@ class BulkFields(TypedDict, total=False):
 
     action: Required[BulkAction | str]
     filter: Required[JobFilter | Mapping[str, Any]]
-    dry_run: bool
+    dry_run: bool | None
     cursor: str | None
 
 
@@ -91,16 +91,16 @@ class JobFilterFields(TypedDict, total=False):
 class NewEngineJobFields(TypedDict, total=False):
     """A job of a registered task. `copy_of`: with the settings of that job, and its arguments unless others come."""
 
-    task: str
-    args: Mapping[str, Any]
-    copy_of: str
-    queue: str
-    role: str
-    priority: int
-    urgent: bool
-    delay: float
-    timeout_ms: int
-    max_retries: int
+    task: str | None
+    args: Mapping[str, Any] | None
+    copy_of: str | None
+    queue: str | None
+    role: str | None
+    priority: int | None
+    urgent: bool | None
+    delay: float | None
+    timeout_ms: int | None
+    max_retries: int | None
 
 
 class NewTokenRequestFields(TypedDict, total=False):

@@ -24,6 +24,7 @@ from hanbeon.surfaces.schema import (
     NameOrEmpty,
     Page,
     PageSize,
+    PostBody,
     Request,
     Result,
     Uuid,
@@ -70,7 +71,7 @@ class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
-class NewEngineJob(Request, frozen=True, kw_only=True):
+class NewEngineJob(PostBody, frozen=True, kw_only=True):
     """A job of a registered task. `copy_of`: with the settings of that job, and its arguments unless others come.
 
     `delay` in seconds; fields that are left out are those of the task, or of the copied job.
@@ -108,7 +109,7 @@ class BulkAction(enum.StrEnum):
     RETRY = "retry"
 
 
-class Bulk(Request, frozen=True, kw_only=True):
+class Bulk(PostBody, frozen=True, kw_only=True):
     """Cancel or retry the jobs that match, a batch at a time: ask again while `more` is true."""
 
     action: BulkAction
@@ -167,7 +168,7 @@ class DeadLetterQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
-class NewTokenRequest(Request, frozen=True, kw_only=True):
+class NewTokenRequest(PostBody, frozen=True, kw_only=True):
     """From the first token on, every client needs one."""
 
     user: Name

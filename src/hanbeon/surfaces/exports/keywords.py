@@ -20,17 +20,17 @@ class ExportQueryFields(TypedDict, total=False):
 class NewThumbnailFields(TypedDict, total=False):
     """A picture of the liveliest moment, of the whole replay or of `lengthMs` from `startMs` on; 1280×720."""
 
-    width: int
-    height: int
-    start_ms: int
-    length_ms: int
+    width: int | None
+    height: int | None
+    start_ms: int | None
+    length_ms: int | None
 
 
 class NewVideoFields(TypedDict, total=False):
     """A video of the whole replay, or of `lengthMs` from `startMs` on; by default 1280×720 with 30 frames a second."""
 
-    width: int
-    height: int
-    start_ms: int
-    length_ms: int
-    fps: int
+    width: int | None
+    height: int | None
+    start_ms: int | None
+    length_ms: int | None
+    fps: int | None

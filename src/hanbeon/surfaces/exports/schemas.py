@@ -11,7 +11,7 @@ from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS
 from hanbeon.rendering.replay_format import DURATION_MOST_MS
-from hanbeon.surfaces.schema import PageNumber, PageSize, Request, Result
+from hanbeon.surfaces.schema import PageNumber, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 
 
@@ -29,7 +29,7 @@ Length = Annotated[int, Meta(ge=1, le=DURATION_MOST_MS)]
 # Requests
 
 
-class NewThumbnail(Request, frozen=True, kw_only=True, rename="camel"):
+class NewThumbnail(PostBody, frozen=True, kw_only=True, rename="camel"):
     """A picture of the liveliest moment, of the whole replay or of `lengthMs` from `startMs` on; 1280×720."""
 
     width: Width | UnsetType = UNSET

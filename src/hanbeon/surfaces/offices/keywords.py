@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
 from hanbeon.domain.retry import Backoff
-from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
+from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, NewConfig, WebhookBody, WebhookChange
 from hanbeon.surfaces.offices.vocabulary import EventType
 
 
@@ -92,11 +92,22 @@ class LogQueryFields(TypedDict, total=False):
     limit: int
 
 
+class NewConfigFields(TypedDict, total=False):
+    """The settings of a new office; defaults for the rest. Null leaves a role without a limit."""
+
+    maxConcurrentJobs: int | None
+    maxConcurrentByRole: Mapping[str, int | None] | None
+    defaultTimeout: int | None
+    maxRetries: int | None
+    retryBackoff: Backoff | str | None
+    retryBaseDelay: int | None
+
+
 class OfficeBodyFields(TypedDict, total=False):
     """A new office. Sessions name the task that runs the jobs of a role; `default` runs all others."""
 
     name: Required[str]
-    config: ConfigChange | Mapping[str, Any] | None
+    config: NewConfig | Mapping[str, Any] | None
     sessions: Mapping[str, str | None] | None
     notifications: Sequence[str] | None
     webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None
@@ -135,9 +146,9 @@ class PriorityFields(TypedDict, total=False):
 class SimulationLimitsFields(TypedDict, total=False):
     """Limits to try instead of the office's; null removes a role's. `assumed_ms`: how long an unknown task runs."""
 
-    maxConcurrentJobs: int
-    maxConcurrentByRole: Mapping[str, int | None]
-    assumed_ms: int
+    maxConcurrentJobs: int | None
+    maxConcurrentByRole: Mapping[str, int | None] | None
+    assumed_ms: int | None
 
 
 class WebhookBodyFields(TypedDict, total=False):

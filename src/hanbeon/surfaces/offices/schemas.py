@@ -31,6 +31,7 @@ from hanbeon.surfaces.schema import (
     NameOrEmpty,
     Page,
     PageSize,
+    PostBody,
     Request,
     Result,
     Uuid,
@@ -102,7 +103,11 @@ class ConfigChange(Request, frozen=True, kw_only=True):
     retryBaseDelay: Delay | UnsetType = UNSET
 
 
-class WebhookBody(Request, frozen=True, kw_only=True):
+class NewConfig(ConfigChange, PostBody, frozen=True, kw_only=True):
+    """The settings of a new office; defaults for the rest. Null leaves a role without a limit."""
+
+
+class WebhookBody(PostBody, frozen=True, kw_only=True):
     """Signed with `secret`: the bytes of a Standard Webhooks secret, or any text. Without `events` it gets all."""
 
     url: WebhookAddress
@@ -123,11 +128,11 @@ NewWebhooks = Annotated[list[WebhookBody], _LISTENERS]
 ChangedWebhooks = Annotated[list[WebhookChange], _LISTENERS]
 
 
-class OfficeBody(Request, frozen=True, kw_only=True):
+class OfficeBody(PostBody, frozen=True, kw_only=True):
     """A new office. Sessions name the task that runs the jobs of a role; `default` runs all others."""
 
     name: Name
-    config: ConfigChange | UnsetType | None = UNSET
+    config: NewConfig | UnsetType | None = UNSET
     sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: NewWebhooks | UnsetType | None = UNSET
@@ -156,7 +161,7 @@ class OfficeDeletion(Request, frozen=True, kw_only=True):
     cancel: bool = False
 
 
-class JobSpec(Request, frozen=True, kw_only=True):
+class JobSpec(PostBody, frozen=True, kw_only=True):
     """One job; it waits for those that `depends_on` names by key within the batch, or by id."""
 
     # None rather than UNSET: null means the same as leaving a field out, and the digests of stored jobs are made so.
@@ -175,13 +180,13 @@ class JobSpec(Request, frozen=True, kw_only=True):
     on_dependency_failure: OnDependencyFailure | None = None
 
 
-class JobGraph(Request, frozen=True, kw_only=True):
+class JobGraph(PostBody, frozen=True, kw_only=True):
     """Jobs that Python callers create together, all or none; there may be none."""
 
     jobs: list[JobSpec]
 
 
-class JobBatch(Request, frozen=True, kw_only=True):
+class JobBatch(PostBody, frozen=True, kw_only=True):
     """Jobs that are created together, all or none; they have at most 200,000 dependencies in all."""
 
     jobs: Annotated[list[JobSpec], Meta(min_length=1, max_length=BATCH_JOBS)]
@@ -213,7 +218,7 @@ class JobQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
-class CancelAll(Request, frozen=True, kw_only=True):
+class CancelAll(PostBody, frozen=True, kw_only=True):
     """Which unfinished jobs to cancel; without a filter, all of them."""
 
     task_id: NameOrEmpty | UnsetType | None = UNSET
@@ -244,7 +249,7 @@ class GraphQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 1_000
 
 
-class SimulationLimits(Request, frozen=True, kw_only=True):
+class SimulationLimits(PostBody, frozen=True, kw_only=True):
     """Limits to try instead of the office's; null removes a role's. `assumed_ms`: how long an unknown task runs."""
 
     maxConcurrentJobs: Limit | UnsetType = UNSET

@@ -11,7 +11,7 @@ from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap, NoteKind
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
-from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON
 
 PREVIEW_MOST = 1_000
@@ -76,7 +76,7 @@ class NamedSettings(ScheduleSettings, frozen=True, kw_only=True):
     name: Name | UnsetType | None = UNSET
 
 
-class NewSchedule(NamedSettings, frozen=True, kw_only=True, rename={"task": "task_id"}):
+class NewSchedule(NamedSettings, PostBody, frozen=True, kw_only=True, rename={"task": "task_id"}):
     """The task must be known: a worker that has it has started once."""
 
     task: TaskName
@@ -94,7 +94,7 @@ class DeclaredSettings(ScheduleSettings, frozen=True, kw_only=True):
     task: TaskName
 
 
-class PreviewRequest(Times, frozen=True, kw_only=True, rename={"start": "from"}):
+class PreviewRequest(Times, PostBody, frozen=True, kw_only=True, rename={"start": "from"}):
     """The first `n` fires at or after `from`, which is now by default."""
 
     start: MomentText | UnsetType | None = UNSET
@@ -133,7 +133,7 @@ class ExecutionQuery(Request, frozen=True, kw_only=True, rename={"task": "task_i
     limit: PageSize | UnsetType = UNSET
 
 
-class ManualRun(Request, frozen=True, kw_only=True):
+class ManualRun(PostBody, frozen=True, kw_only=True):
     args: dict[str, Any] | UnsetType | None = UNSET
 
 

@@ -12,15 +12,15 @@ from hanbeon.surfaces.workflows.schemas import Moment, NewRecurrence, NewSchedul
 class DryRunFields(TypedDict, total=False):
     """Values for a dry run: variables, and outputs of steps by their names."""
 
-    variables: Mapping[str, Any]
-    outputs: Mapping[str, Any]
+    variables: Mapping[str, Any] | None
+    outputs: Mapping[str, Any] | None
 
 
 class NewExecutionFields(TypedDict, total=False):
     """A run beside the registered one, of a workflow of any status. Variables that are not given keep their default."""
 
     workflow_id: Required[str]
-    variables: Mapping[str, Any]
+    variables: Mapping[str, Any] | None
 
 
 class NewRecurrenceFields(TypedDict, total=False):
@@ -28,40 +28,40 @@ class NewRecurrenceFields(TypedDict, total=False):
 
     frequency: Required[Frequency | str]
     time: Required[str]
-    weekdays: Sequence[str]
-    day: int
+    weekdays: Sequence[str] | None
+    day: int | None
 
 
 class NewScheduleConfigFields(TypedDict, total=False):
     """When a workflow runs: one field beside the mode, or none for immediate."""
 
     mode: Required[Mode | str]
-    delay_minutes: float
-    scheduled_time: Moment
-    recurrence: NewRecurrence | Mapping[str, Any]
+    delay_minutes: float | None
+    scheduled_time: Moment | None
+    recurrence: NewRecurrence | Mapping[str, Any] | None
 
 
 class NewStepFields(TypedDict, total=False):
     """A step. message: target, title, body, recipients; http: method, url, headers, body; wait: seconds, minutes or"""
 
     type: Required[StepType | str]
-    name: str
-    retries: int
-    retry_delay: float
-    timeout: float
-    on_error: OnError | str
-    target: str
-    title: str
-    body: Any
-    recipients: Sequence[Mapping[str, Any]]
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    seconds: float
-    minutes: float
-    until: Moment
-    task_id: str
-    args: Mapping[str, Any]
+    name: str | None
+    retries: int | None
+    retry_delay: float | None
+    timeout: float | None
+    on_error: OnError | str | None
+    target: str | None
+    title: str | None
+    body: str | bool | int | float | Sequence[Any] | Mapping[str, Any] | None
+    recipients: Sequence[Mapping[str, Any]] | None
+    method: str | None
+    url: str | None
+    headers: Mapping[str, str] | None
+    seconds: float | None
+    minutes: float | None
+    until: Moment | None
+    task_id: str | None
+    args: Mapping[str, Any] | None
 
 
 class NewWorkflowFields(TypedDict, total=False):
@@ -70,10 +70,10 @@ class NewWorkflowFields(TypedDict, total=False):
     name: Required[str]
     steps: Required[Sequence[NewStep | Mapping[str, Any]]]
     schedule_config: Required[NewScheduleConfig | Mapping[str, Any]]
-    variables: Mapping[str, Any]
+    variables: Mapping[str, Any] | None
     timezone: str | None
-    status: WorkflowStatus | str
-    notifications: Sequence[str]
+    status: WorkflowStatus | str | None
+    notifications: Sequence[str] | None
 
 
 class RunWaitQueryFields(TypedDict, total=False):

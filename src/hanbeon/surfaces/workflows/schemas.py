@@ -17,7 +17,7 @@ from hanbeon.domain.workflows.literals import (
     StepType,
     WorkflowStatus,
 )
-from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 from hanbeon.surfaces.workflows.vocabulary import ENDED, RunStatus
 
@@ -66,13 +66,15 @@ MomentText = Annotated[
 Retries = Annotated[int, Meta(ge=0, le=100)]
 RetrySeconds = Annotated[float, Meta(ge=0, le=3_600)]
 StepSeconds = Annotated[float, Meta(ge=0.001, le=3_600)]
+JsonBody = str | bool | int | float | list[Any] | dict[str, Any]
+"""Any JSON but null, which is no body."""
 Variables = Annotated[dict[Identifier, Any], Meta(max_length=VARIABLES_MOST)]
 
 
 # Requests
 
 
-class NewRecurrence(Request, frozen=True, kw_only=True):
+class NewRecurrence(PostBody, frozen=True, kw_only=True):
     """`weekdays` belong to weekly, `day` to monthly; the 29th to 31st mean the last day of a shorter month."""
 
     frequency: Frequency
@@ -81,7 +83,7 @@ class NewRecurrence(Request, frozen=True, kw_only=True):
     day: Annotated[int, Meta(ge=1, le=31)] | UnsetType = UNSET
 
 
-class NewScheduleConfig(Request, frozen=True, kw_only=True):
+class NewScheduleConfig(PostBody, frozen=True, kw_only=True):
     """When a workflow runs: one field beside the mode, or none for immediate."""
 
     mode: Mode
@@ -90,7 +92,7 @@ class NewScheduleConfig(Request, frozen=True, kw_only=True):
     recurrence: NewRecurrence | UnsetType = UNSET
 
 
-class NewStep(Request, frozen=True, kw_only=True):
+class NewStep(PostBody, frozen=True, kw_only=True):
     """A step. message: target, title, body, recipients; http: method, url, headers, body; wait: seconds, minutes or
     until; task: task_id, args.
     """
@@ -103,7 +105,7 @@ class NewStep(Request, frozen=True, kw_only=True):
     on_error: OnError | UnsetType = UNSET
     target: Target | UnsetType = UNSET
     title: Text | UnsetType = UNSET
-    body: Any = UNSET
+    body: JsonBody | UnsetType = UNSET
     recipients: (
         Annotated[list[dict[Identifier, Any]], Meta(min_length=1, max_length=RECIPIENTS_MOST, extra={SECRET: True})]
         | UnsetType
@@ -125,7 +127,7 @@ Steps = Annotated[list[NewStep], Meta(min_length=1, max_length=STEPS_MOST)]
 Notifications = Annotated[list[Target], Meta(max_length=20, extra={SECRET: True})]
 
 
-class NewWorkflow(Request, frozen=True, kw_only=True):
+class NewWorkflow(PostBody, frozen=True, kw_only=True):
     """A workflow; a draft unless its status says otherwise."""
 
     name: Name
@@ -166,14 +168,14 @@ class RunWaitQuery(Request, frozen=True, kw_only=True):
     wait: Annotated[float, Meta(ge=0, le=WAIT_FOR_RUN_MOST)] | UnsetType = UNSET
 
 
-class NewExecution(Request, frozen=True, kw_only=True):
+class NewExecution(PostBody, frozen=True, kw_only=True):
     """A run beside the registered one, of a workflow of any status. Variables that are not given keep their default."""
 
     workflow_id: Uuid
     variables: Variables | UnsetType = UNSET
 
 
-class DryRun(Request, frozen=True, kw_only=True):
+class DryRun(PostBody, frozen=True, kw_only=True):
     """Values for a dry run: variables, and outputs of steps by their names."""
 
     variables: Variables | UnsetType = UNSET
