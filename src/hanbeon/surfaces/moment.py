@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from zoneinfo import ZoneInfo
 
 from hanbeon.domain.job import LAST_INSTANT_US
@@ -11,15 +12,20 @@ from hanbeon.quotation import quoted
 from hanbeon.tasks.request import instant_us
 
 _FIRST_US = instant_us(dt.datetime.min.replace(tzinfo=dt.UTC), ZoneInfo("UTC"))
+_UNESCAPED = re.compile(r"([T ][0-9:.,]+) ([0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NONE, _MINUTE = dt.timedelta(), dt.timedelta(minutes=1)
 
 
 def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
-    """A moment in ISO-8601; without an offset, in the zone."""
+    """A moment in ISO-8601; without an offset, in the zone.
+
+    A query's `+` is a space unless it is escaped, and our own moments have one: it is read as what it was.
+    """
     try:
-        if "T" not in text.upper().replace(" ", "T"):
+        written = _UNESCAPED.sub(r"\1+\2", text.upper())
+        if "T" not in written.replace(" ", "T"):
             raise ValueError
-        moment = dt.datetime.fromisoformat(text)
+        moment = dt.datetime.fromisoformat(written)
         found = instant_us(moment, zone)
         # The first and the last hours of the calendar may be outside it in UTC, and could not be shown.
         if not _FIRST_US <= found <= LAST_INSTANT_US:

@@ -70,6 +70,15 @@ async def test_jobs_are_found_by_every_filter(app: App, engine: Client) -> None:
     assert rest["next_cursor"] is None
 
 
+async def test_own_moment_is_a_filter_even_unescaped(app: App, engine: Client) -> None:
+    """Its `+` is a space in a query, and nobody escapes what the API itself has written."""
+    job = await app.enqueue("send", {"to": "Ada"})
+    created_at = (await engine.get(f"/api/engine/jobs/{job.id}")).json["created_at"]
+    assert "+09:00" in created_at
+    assert await _ids(engine, f"created_before={created_at}") == []
+    assert await _ids(engine, f"created_after={created_at}") == [job.id]
+
+
 async def test_page_looks_at_a_bounded_number_of_jobs(
     app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
