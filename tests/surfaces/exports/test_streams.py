@@ -118,7 +118,8 @@ async def test_hostile_paths_fail_their_exports(
                 f"file://{root}",
             ),
             *(f"{root}/link/1.mp4", f"{root}/a/link.mp4", f"{root}/a/1.mp4\0", f"{root}/{'a/' * 3_000}1.mp4", ""),
-            *(f"{root}/．．/outside/1.mp4", f"{root}/a／1.mp4", f"{root}/a/2.mp4", str(root)),
+            *(f"{root}/{'b' * count}/{'a/' * 3_000}1.mp4" for count in (1, 2)),
+            *(f"{root}/．．/outside/1.mp4", f"{root}/a／1.mp4", f"{root}/a", str(root)),
         ]
         jobs = [await exported(client, replay) for _ in hostile]
         await _requests(redis, len(jobs))
@@ -134,6 +135,20 @@ async def test_hostile_paths_fail_their_exports(
 
         assert {each.reason for each in await until("their letters", letters)} == {"INVALID_OUTPUT_PATH"}
         assert [(await client.get(f"/api/jobs/{job}/result")).code for job in jobs] == ["result_not_ready"] * len(jobs)
+
+
+async def test_missing_file_is_found_out_by_the_download(app: App, working: Client, valkey: ValkeyServer) -> None:
+    """A worker on another machine may have written it where it is not seen yet."""
+    async with connected(valkey.url) as redis:
+        job = await exported(working, await uploaded(working))
+        (request,) = await _requests(redis, 1)
+        path = json.loads(request["options"])["outputPath"]
+        await redis.xadd("job.results", {"jobId": job, "status": "SUCCEEDED", "resultUri": path, "checksum": "00"})
+        done = await ended(working, job)
+        assert (done["status"], done["resultUri"], done["errorCode"]) == ("SUCCEEDED", path, None)
+        assert (await working.get(f"/api/jobs/{job}/result")).code == "result_gone"
+        _write(path)
+        assert (await working.get(f"/api/jobs/{job}/result")).body == b"a film"
 
 
 async def test_foreign_path_is_buried_after_a_lost_connection(

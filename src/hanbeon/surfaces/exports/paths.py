@@ -91,10 +91,12 @@ def _names(root: Path, uri: str) -> list[str]:
         size = len(uri.encode())
     except UnicodeEncodeError:
         raise InvalidOutputPath("it is no text in UTF-8") from None
-    if size > _PATH_BYTES:
-        raise InvalidOutputPath(f"it has {size:,} bytes, and a path at most {_PATH_BYTES:,}")
-    if "\0" in uri:
-        raise InvalidOutputPath("it contains NUL")
+    # A longer one in a message was cut off at this length.
+    if size >= _PATH_BYTES:
+        raise InvalidOutputPath(f"it has {size:,} bytes or more, and a path fewer than {_PATH_BYTES:,}")
+    # U+FFFD stands for what could not be read or stored of a message.
+    if "\0" in uri or "\ufffd" in uri:
+        raise InvalidOutputPath("it contains NUL, or bytes that are no UTF-8")
     beginning = f"{str(root).rstrip('/')}/"
     if not uri.startswith(beginning):
         raise InvalidOutputPath(f"{quoted(uri)} does not begin with it")
