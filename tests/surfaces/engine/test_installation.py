@@ -7,6 +7,7 @@ import getpass
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from hanbeon import App
@@ -21,7 +22,9 @@ from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.settings import SECRET, Settings
 from hanbeon.store.operations.queues import declare_queues
+from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.surfaces.engine.operations import OPERATIONS
+from hanbeon.tasks.task_settings import settings_of
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
 from tests.races.race import until
@@ -53,6 +56,19 @@ async def test_queues_are_shown_and_changed(app: App, engine: Client) -> None:
     assert (await engine.ask("PATCH", "/api/engine/queues/b", {"paused": True})).status == 404
     refused = await engine.ask("PATCH", "/api/engine/queues/a", {"max_concurrent": -1})
     assert (refused.status, refused.json["field"]) == (422, "max_concurrent")
+
+
+async def test_queues_that_await_jobs_can_be_changed(app: App, engine: Client) -> None:
+    """Limits are set before the first job; a mistyped name is still not found."""
+    for name in ("default", "workflows", "workflow-tasks", "chains", "exports"):
+        changed = await engine.ask("PATCH", f"/api/engine/queues/{name}", {"max_concurrent": 2})
+        assert (changed.status, changed.json["max_concurrent"]) == (200, 2), name
+    queues = (await engine.get("/api/engine/queues")).json["items"]
+    assert {each["name"]: each["max_concurrent"] for each in queues}["workflows"] == 2
+    elsewhere = msgspec.structs.replace(settings_of(app.tasks.get("work").options), queue="mail")
+    await app.store.write(lambda tx: register_tasks(tx, {"send": elsewhere}, "a worker"))
+    assert (await engine.ask("PATCH", "/api/engine/queues/mail", {"paused": True})).status == 200
+    assert (await engine.ask("PATCH", "/api/engine/queues/defualt", {"paused": True})).status == 404
 
 
 async def test_queues_are_found_by_a_part_of_their_name(app: App, engine: Client) -> None:

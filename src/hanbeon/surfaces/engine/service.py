@@ -13,7 +13,7 @@ from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.reserved_queues import check_limits_free
+from hanbeon.domain.reserved_queues import check_limits_free, is_of_surface
 from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import LATE_US, summarise
 from hanbeon.domain.tally import Flow, Stock
@@ -23,10 +23,10 @@ from hanbeon.events.changes import ChangeFollower
 from hanbeon.events.follower import Follower
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
-from hanbeon.store.operations import actions, queries, tallies
+from hanbeon.store.operations import actions, queries, tallies, tasks
 from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
-from hanbeon.store.operations.queues import QueueRecord, change_queue
+from hanbeon.store.operations.queues import QueueRecord, add_queue, change_queue
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, overview, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
@@ -38,6 +38,7 @@ from hanbeon.surfaces.service import NewId, page, random_id
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _RUNNING_MOST = 1_000
+_TASKS_MOST = 100_000
 _HOUR = 3_600
 
 
@@ -85,9 +86,22 @@ class Engine(EngineDeadLetters):
         async def change(tx: Tx) -> QueueRecord:
             return await change_queue(tx, name, changes or None, paused)
 
-        changed = await self._write(change)
+        try:
+            changed = await self._write(change)
+        except NotFound:
+            if not await self._awaits_jobs(name):
+                raise
+            await self._write(lambda tx: add_queue(tx, name))
+            changed = await self._write(change)
         numbers = await self._store.statistics(name, micros(_HOUR))
         return self._serializer.queue(changed, numbers[name])
+
+    async def _awaits_jobs(self, queue: str) -> bool:
+        """True for a queue whose name is known before its first job: a surface's, and that of a registered task."""
+        if is_of_surface(queue) or any(task.options.queue == queue for task in self._app.tasks.by_name.values()):
+            return True
+        known = await self._read(lambda tx: tasks.tasks(tx, limit=_TASKS_MOST))
+        return any(task.settings.queue == queue for task in known)
 
     async def instances(self) -> schemas.EngineInstances:
         """List the workers, newest last, with the jobs that each of them runs, the longest-running first."""
