@@ -104,7 +104,8 @@ async def test_jobs_of_another_office_are_unknown(office: OfficeKit) -> None:
     await office.open()
     refusal = await office.refused(UnknownDependency, {"depends_on": [theirs.id]})
     assert "office" in str(refusal)
-    await office.refused(UnknownDependency, {"depends_on": [_id()]})
+    unknown = await office.refused(UnknownDependency, {"key": "a"}, {"depends_on": ["a", _id()]})
+    assert unknown.field == "jobs[1].depends_on"
     await office.refused(IdAlreadyUsed, {"id": theirs.id})
 
 

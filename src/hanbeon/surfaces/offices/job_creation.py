@@ -50,7 +50,9 @@ async def make_jobs(
         except UnknownDependency as error:
             # A job of another office is as unknown here as one that never was.
             unknown = ", ".join(error.ids)
-            raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
+            number = next(number for number, each in enumerate(planned) if error.ids[0] in each.depends_on)
+            with inside(f"jobs[{number}]"):
+                raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
         except Changed:
             office = await _again(store, office)
     raise Conflict(f"office {office.id} changes faster than jobs can be created in it; try again")
