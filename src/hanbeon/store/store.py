@@ -189,11 +189,15 @@ class Store(Transactions):
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
             # The numbers of the lanes are of the incarnation that was opened.
-            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
-                raise DatabaseRestored
+            await self._check_incarnation(tx)
             return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
 
         return await within(caller, self._traced(enqueue))
+
+    async def _check_incarnation(self, tx: Tx) -> None:
+        """Raise if the database was restored, as seen by the next statement of a transaction."""
+        if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+            raise DatabaseRestored
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -336,7 +340,14 @@ class Store(Transactions):
         return await self.write(lambda tx: lease.note_overdue(tx, self.lanes, held))
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
-        return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
+        async def recover(tx: Tx) -> list[completions.Recovered]:
+            recovered = await completions.recover(tx, self.lanes, limit, random_share)
+            if recovered:
+                # Once more: a restore that committed after this transaction began has ended the leases of all jobs.
+                await self._check_incarnation(tx)
+            return recovered
+
+        return await self.write(recover)
 
     async def hand_back(
         self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
