@@ -184,10 +184,12 @@ def test_exits_of_a_body_are_failures(loop: str, way: Any, error: type[BaseExcep
         executor = AsyncExecutor()
         started = [Started(executor, new_call(work, explode=each)[0]) for each in (True, False)]
         outcomes = [await each.within() for each in started]
-        outcomes.append(await Started(executor, new_call(work, explode=False)[0]).within())
-        return outcomes
+        # Bodies of a task that waits have tasks of their own from now on.
+        own = [Started(executor, new_call(work, explode=each)[0]) for each in (False, True)]
+        return outcomes + [await each.within() for each in own]
 
-    assert run(loop, both) == [Raised(f"{error.__name__}: 3"), Returned('"unharmed"'), Returned('"unharmed"')]
+    failure, unharmed = Raised(f"{error.__name__}: 3"), Returned('"unharmed"')
+    assert run(loop, both) == [failure, unharmed, unharmed, failure]
 
 
 class Exploding(asyncio.Protocol):
