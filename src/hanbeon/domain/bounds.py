@@ -21,3 +21,5 @@ PAGE_BYTES = 4 * 1024**2
 """Stored bytes of one page, unless its first row alone is larger. What follows is on the next page."""
 PAGE_EDGES = 100_000
 """Dependencies on one page of jobs, unless its first job alone has more."""
+PATH_BYTES = 4_096
+"""A path of a file is shorter. One that a stream worker sends is cut off there, and then refused as too long."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hanbeon.domain.bounds import PATH_BYTES
 from hanbeon.domain.json_text import check_depth
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
@@ -15,8 +16,6 @@ from hanbeon.tasks.stream_call import Reply, StreamCall
 
 STATUSES = ("SUCCEEDED", "FAILED", "CANCELLED")
 _LONGEST_TEXT = 4_000
-# A path that was cut off is too long for any file, and is refused as such.
-_LONGEST_PATH = 4_096
 _LONGEST_CODE = 200
 _LONGEST_ID = 100
 _FENCE_MAX = 2**62
@@ -65,7 +64,7 @@ def _reply(fields: Mapping[str, str]) -> Reply:
             raise UnreadableError("result", f"JSON: {error}") from error
     return Reply(
         status=status,
-        result_uri=_text(fields.get("resultUri"), _LONGEST_PATH),
+        result_uri=_text(fields.get("resultUri"), PATH_BYTES),
         checksum=_text(fields.get("checksum"), _LONGEST_CODE),
         error_code=_text(fields.get("errorCode"), _LONGEST_CODE),
         error_message=_text(fields.get("errorMessage")),

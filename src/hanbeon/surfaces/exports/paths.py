@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from hanbeon.domain.bounds import PATH_BYTES
 from hanbeon.errors import InvalidOutputPath
 from hanbeon.quotation import quoted
 from hanbeon.surfaces.file_roots import made
 
-_PATH_BYTES = 4_096
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _ROOT | os.O_NOFOLLOW
 # Non-blocking: the opening of a named pipe would wait for a writer.
@@ -91,9 +91,8 @@ def _names(root: Path, uri: str) -> list[str]:
         size = len(uri.encode())
     except UnicodeEncodeError:
         raise InvalidOutputPath("it is no text in UTF-8") from None
-    # A longer one in a message was cut off at this length.
-    if size >= _PATH_BYTES:
-        raise InvalidOutputPath(f"it has {size:,} bytes or more, and a path fewer than {_PATH_BYTES:,}")
+    if size >= PATH_BYTES:
+        raise InvalidOutputPath(f"it has {size:,} bytes or more, and a path fewer than {PATH_BYTES:,}")
     # U+FFFD stands for what could not be read or stored of a message.
     if "\0" in uri or "\ufffd" in uri:
         raise InvalidOutputPath("it contains NUL, or bytes that are no UTF-8")
