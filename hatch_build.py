@@ -18,6 +18,8 @@ SOURCE = ROOT / "dashboard"
 TARGET = ROOT / "src/hanbeon/server/page/dashboard"
 _STAMP = TARGET / ".sources"
 _SECONDS = 300
+# Exactly what the lock names: npm refuses a package whose `integrity` differs, wherever it was downloaded from.
+INSTALL = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -41,7 +43,7 @@ def bundle() -> bool:
     if _STAMP.exists() and _STAMP.read_text() == _digest():
         return True
     try:
-        _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        _run(npm(*INSTALL))
         shutil.rmtree(TARGET, ignore_errors=True)
         _run([tool("node"), "build.mjs", str(TARGET)])
     except (OSError, subprocess.SubprocessError) as error:
@@ -60,10 +62,11 @@ def _digest() -> str:
     return found.hexdigest()
 
 
-def _npm(*arguments: str) -> None:
+def npm(*arguments: str) -> list[str]:
+    """Return the command that calls npm."""
     node = Path(tool("node")).resolve()
     script = node.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
-    _run([str(node), str(script), *arguments] if script.exists() else [tool("npm"), *arguments])
+    return [str(node), str(script), *arguments] if script.exists() else [tool("npm"), *arguments]
 
 
 def tool(name: str) -> str:

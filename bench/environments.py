@@ -42,7 +42,8 @@ def prepare(name: str) -> dict[str, str]:
             run([sys.executable, "-m", "venv", "--clear", str(stamp.parent)], {}, _TIMEOUT)
             # Plain pip, because it honours the machine's configured package sources.
             pip = [str(folder(name) / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-            run([*pip, "--requirement", str(pins)], {}, _TIMEOUT)
+            verified = ["--require-hashes", "--only-binary", ":all:", "--no-deps"]  # As `make setup` does.
+            run([*pip, *verified, "--requirement", str(pins)], {}, _TIMEOUT)
             stamp.write_text(state)
         output = run([str(folder(name) / "python"), "-c", _VERSIONS, *_named(name)], {}, _TIMEOUT)
     except ProgramError as error:

@@ -1,0 +1,1 @@
+"""Tests of the supply chain: pins, hashes, the bill of materials, advisories."""
