@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
+from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
@@ -143,11 +144,13 @@ class App(TaskDefinitions):
                 settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
             equip(store, self.surfaces)
+            store.max_payload_bytes = settings.max_payload_bytes
             store.trace(on=settings.tracing)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
 
+    @cleanup
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
         async with contextlib.AsyncExitStack() as closing:

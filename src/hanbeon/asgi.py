@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hanbeon.app import App
+from hanbeon.cleanup import cleanup
 from hanbeon.config.file import find
 from hanbeon.errors import HanbeonError
 from hanbeon.logs import get_logger
@@ -116,6 +117,7 @@ class _Opened:
                 self._inner = server_application(context)
             return self._inner
 
+    @cleanup
     async def close(self) -> None:
         async with self._lock:
             if not self.requests or self.lives:

@@ -33,7 +33,8 @@ from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
 from hanbeon.store.postgres import _LENT_AT_MOST
-from hanbeon.store.sqlite import BUSY_TIMEOUT_MS, LENT_LIMIT_SECONDS
+from hanbeon.store.sqlite import LENT_LIMIT_SECONDS
+from hanbeon.store.sqlite_border import BUSY_TIMEOUT_MS
 from hanbeon.surfaces.offices.schemas import LISTENERS_MOST
 from hanbeon.tasks.http_call import CONNECT_SECONDS, REDIRECTS, TIMEOUT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name

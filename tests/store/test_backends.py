@@ -4,8 +4,6 @@ import asyncio
 import os
 import socket
 import sqlite3
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -202,19 +200,14 @@ async def test_two_open_a_new_file_at_once(empty_sqlite_url: str) -> None:
         await store.close()
 
 
-def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
+async def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
     """Of eight at once one in ten rounds refused some of them, when nobody asked SQLite again."""
     for number in range(100):
-        path, together = tmp_path / f"{number}.db", threading.Barrier(8)
+        path = tmp_path / f"{number}.db"
         path.touch()
-
-        def connect(path: Path = path, together: threading.Barrier = together) -> None:
-            together.wait()
-            _Connection(path, SystemClock(), "writer").db.close()
-
-        with ThreadPoolExecutor(8) as threads:
-            for each in [threads.submit(connect) for _ in range(8)]:
-                each.result()
+        connections = [_Connection(path, SystemClock(), "writer") for _ in range(8)]
+        await asyncio.gather(*(each.open() for each in connections))
+        await asyncio.gather(*(each.close() for each in connections))
 
 
 async def test_sqlite3_that_has_the_file_open_already_is_refused(tmp_path: Path) -> None:

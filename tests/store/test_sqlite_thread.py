@@ -43,7 +43,7 @@ async def test_calls_run_in_turn_in_one_thread() -> None:
     with pytest.raises(ZeroDivisionError):
         await thread.run(lambda: 1 / 0)
     assert await thread.run(call, 10) == 10
-    thread.close()
+    await thread.close()
     thread._thread.join()
     with pytest.raises(RuntimeError, match="closed"):
         await thread.run(call, 11)
@@ -67,7 +67,7 @@ async def test_cancelled_calls_that_have_not_begun_never_run() -> None:
     go.set()
     await thread.run(seen.append, "third")
     assert seen == ["first", "third"]
-    thread.close()
+    await thread.close()
 
 
 def test_a_call_is_finished_before_python_ends() -> None:

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hanbeon.cleanup import to_the_end
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
@@ -285,7 +286,13 @@ class Worker:
         self._stop_requested.set()
 
     async def stop(self) -> None:
-        """Claim nothing more, let running jobs finish within the grace time, hand the rest back, leave."""
+        """Claim nothing more, let running jobs finish within the grace time, hand the rest back, leave.
+
+        If the caller is cancelled meanwhile, jobs are no longer waited for; all else is done.
+        """
+        await to_the_end(self._stop(), self._hurry.set)
+
+    async def _stop(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.heartbeat):
                 await asyncio.gather(*(pool.claimer.close() for pool in self.pools))

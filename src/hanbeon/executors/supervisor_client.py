@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hanbeon.cleanup import cleanup
 from hanbeon.descriptors import restore_descriptor_limit
 from hanbeon.executors.channel import FrameChannel
 from hanbeon.executors.sessions import End, Session
@@ -94,6 +95,7 @@ class SupervisorClient:
             _log.error("supervisor_stuck", pid=self.pid)
             process.kill()
 
+    @cleanup
     async def close(self) -> None:
         """Kill what is left. Returns when all of it is dead, and the supervisor too."""
         for session in list(self._sessions.values()):

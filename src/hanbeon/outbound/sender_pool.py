@@ -10,6 +10,7 @@ import subprocess
 import sys
 from typing import Any
 
+from hanbeon.cleanup import cleanup
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import MessageFailed, Unavailable
 
@@ -63,9 +64,10 @@ class SenderPool:
                 if fit:
                     self._idle.append(sender)
                 else:
-                    await asyncio.shield(sender.kill())
+                    await sender.kill()
             return answer
 
+    @cleanup
     async def close(self) -> None:
         """End every process; messages on their way are lost to their senders."""
         self._closed = True
@@ -100,7 +102,7 @@ class _Sender:
             async with asyncio.timeout(_START_SECONDS):
                 await sender._line()
         except BaseException as error:
-            await asyncio.shield(sender.kill())
+            await sender.kill()
             if isinstance(error, TimeoutError):
                 raise MessageFailed(f"the process for messages did not start within {_START_SECONDS:g} s") from None
             raise
@@ -132,6 +134,7 @@ class _Sender:
             raise MessageFailed("the process that sent it has ended; it may have been sent")
         return json.loads(line)
 
+    @cleanup
     async def kill(self) -> None:
         """Return when nothing of it is left."""
         stdin = self._process.stdin

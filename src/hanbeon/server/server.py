@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import uvicorn
 
 from hanbeon.app import App
+from hanbeon.cleanup import to_the_end
 from hanbeon.descriptors import descriptor_limit
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.signals import handling_signals
@@ -73,14 +74,17 @@ class Server:
             self._end_requests()
             stopping.cancel()
             restored.cancel()
-            await serving
+            await to_the_end(_wait_for(serving), self._force)
             _log.info("server_stopped", url=self.url)
         if self.context.app.store.restored.is_set():
             raise DatabaseRestored
 
+    def _force(self) -> None:
+        self._uvicorn.force_exit = True
+
     def stop_soon(self) -> None:
         if self.context.stopping.is_set():
-            self._uvicorn.force_exit = True
+            self._force()
         self.context.stopping.set()
         if self.context.worker is not None:
             self.context.worker.stop_soon()
@@ -94,6 +98,10 @@ class Server:
         """Stop while the worker stops, not after it: clients need not wait for running jobs."""
         self.context.stopping.set()
         self._uvicorn.should_exit = True
+
+
+async def _wait_for(serving: asyncio.Task[None]) -> None:
+    await serving
 
 
 class _Uvicorn(uvicorn.Server):

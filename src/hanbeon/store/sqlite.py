@@ -8,18 +8,21 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import apsw
 
+from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS, Clock
-from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
+from hanbeon.store.sqlite_border import BUSY_TIMEOUT_MS, bordered, savepoint
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.sqlite_thread import SqliteThread
@@ -29,31 +32,45 @@ from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
-BUSY_TIMEOUT_MS = 20_000
 _GRANT_SLACK = 0.1
 _GRANT_TRIES = 20
 LEAST_ROOM_BYTES = 262_144
 LENT_LIMIT_SECONDS = 5.0
+_PROGRESS_STEPS = 10_000
+_BUSY_PAUSE_SECONDS = 0.05
 
 
 class _Connection:
     """One apsw connection and the one thread that uses it, so that waiting for a lock never blocks the event loop."""
 
+    db: apsw.Connection
+    files: OpenFiles
+
     def __init__(self, path: Path, clock: Clock, name: str) -> None:
+        self._path = path
         self._clock = clock
         self._now = 0
         self.incarnation: str | None = None
         self.ends_at: float | None = None
         """When the leases of others end that a long write keeps from being renewed (monotonic)."""
-        # It exists: opening must never leave an empty file in place of one that was deleted.
-        self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
-            self._set_up()
-            self.files = OpenFiles(path, self.db)
-        except BaseException:
-            self.db.close()
-            raise
+        self._given_up = False
+        self._waits_until = 0.0
         self._thread = SqliteThread(f"hanbeon-sqlite-{name}")
+
+    async def open(self) -> Self:
+        """Open the file. In its own thread: whoever is cancelled meanwhile, it is closed there afterwards."""
+        try:
+            await self.run(self._open)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    def _open(self) -> None:
+        # It exists: opening must never leave an empty file in place of one that was deleted.
+        self.db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        self._set_up()
+        self.files = OpenFiles(self._path, self.db)
 
     def _set_up(self) -> None:
         self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -103,7 +120,7 @@ class _Connection:
         return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        return await self._thread.run(_bordered, function, *args)
+        return await self._thread.run(bordered, function, *args)
 
     def records(self, sql: str, args: Sequence[Any]) -> list[Any]:
         """Return rows readable by column name only: enough for the engine's statements, at a third of the cost."""
@@ -112,6 +129,7 @@ class _Connection:
 
     def _execute(self, sql: str, args: Sequence[Any]) -> tuple[Any, tuple[str, ...]]:
         # Read once per statement, as PostgreSQL's statements do.
+        self.check_wanted()
         self._now = self._clock.now_us()
         cursor = self.db.execute(sql, args)
         try:
@@ -124,9 +142,37 @@ class _Connection:
         cursor, names = self._execute(sql, args)
         return list(map(row_type(names), cursor))
 
-    async def close(self) -> None:
-        await self.run(self.db.close)
-        self._thread.close()
+    def let_give_up(self) -> None:
+        """Make it possible to end what it does by `give_up`; costs a little with every statement."""
+        self.db.set_progress_handler(lambda: self._given_up, _PROGRESS_STEPS)
+        self.db.set_busy_handler(self._wait)
+
+    def _wait(self, tries: int) -> bool:
+        """Wait for a lock as SQLite does by itself, which nothing can interrupt; False if no longer."""
+        if tries == 0:
+            self._waits_until = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
+        if self._given_up or time.monotonic() > self._waits_until:
+            return False
+        time.sleep(min(0.001 * (tries + 1), _BUSY_PAUSE_SECONDS))
+        return True
+
+    def give_up(self) -> None:
+        """End the statement or wait that is under way, and let those that follow fail. What is open is rolled back."""
+        self._given_up = True
+        self.db.interrupt()  # For what makes no progress by steps, such as sorting.
+
+    def check_wanted(self) -> None:
+        """Raise if it was given up: for calls that began to wait before."""
+        if self._given_up:
+            raise DatabaseUnavailable(ENDED)
+
+    def close(self) -> asyncio.Future[None]:
+        """Close it after the calls that it has. Whoever awaits that and is cancelled, it is closed."""
+        return self._thread.close(partial(bordered, self._close))
+
+    def _close(self) -> None:
+        if hasattr(self, "db"):
+            self.db.close()
 
 
 class SqliteTx(TxBase):
@@ -168,10 +214,10 @@ class SqliteDatabase:
             )
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "writer")
+            self._writer = await _Connection(self._file, self.clock, "writer").open()
             await self._writer.run(_migrate, self._writer)
             self._writer.files.warn_if_readable()
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
+            self._reader = await _Connection(self._file, self.clock, "reader").open()
             self.incarnation = await self._reader.run(self._reader.read_incarnation)
             self._writer.incarnation = self._reader.incarnation = self.incarnation
         except BaseException:
@@ -184,17 +230,21 @@ class SqliteDatabase:
             raise DatabaseUnavailable(f"there is no file {self.path}")
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
+            self._reader = await _Connection(self._file, self.clock, "reader").open()
         except BaseException:
             await self.close()
             raise
 
     async def close(self) -> None:
-        for connection in (self._reader, self._writer):
-            if connection is not None:
-                await connection.close()
-        self._reader = self._writer = None
-        self._guard.close()
+        connections, self._reader, self._writer = (self._reader, self._writer), None, None
+        await to_the_end(self._close([opened.close() for opened in connections if opened is not None]))
+
+    async def _close(self, connections: list[asyncio.Future[None]]) -> None:
+        try:
+            for closed in connections:
+                await closed
+        finally:
+            self._guard.close()  # Not before: another library might open the file beside them.
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
         """Run the operation in a write transaction; return its answer and the effects that follow the commit.
@@ -229,7 +279,8 @@ class SqliteDatabase:
     async def lend(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
         writer.files.check()
-        connection = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "lent")
+        connection = await _Connection(self._file, self.clock, "lent").open()
+        connection.let_give_up()
         connection.incarnation = self.incarnation
         connection.files = writer.files  # If it opened another file, that is noticed like a replaced one.
         lent = SqliteUserTransaction(self, connection)
@@ -246,9 +297,8 @@ class SqliteUserTransaction:
         """The known lanes with those created inside it, if any were."""
         self._after = AfterCommit()
         self._connection: _Connection | None = connection
-        self._too_long = False
+        self._too_long = self._is_finishing = False
         self._timer: asyncio.TimerHandle | None = None
-        self._closing: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         connection = self._open()
@@ -288,25 +338,38 @@ class SqliteUserTransaction:
 
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         connection = self._open()
-        if self._timer is not None:
-            self._timer.cancel()
         try:
-            if not connection.db.in_transaction:
-                raise DatabaseUnavailable(ENDED_BY_ITS_USER)
             answer: T
-            answer, after = await connection.run(_finish, connection, operation)
+            answer, after = await connection.run(self._finish, connection, operation)
             self._after.add(after)
             return answer, self._after
+        except DatabaseUnavailable:
+            self._open()
+            raise
         finally:
             await self.abandon()
 
+    def _finish(self, connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+        # The limit is for its user: it holds until the last statement of theirs is over, and not for the engine's.
+        self._is_finishing = True
+        connection.check_wanted()
+        if not connection.db.in_transaction:
+            raise DatabaseUnavailable(ENDED_BY_ITS_USER)
+        return _finish(connection, operation)
+
     async def abandon(self) -> None:
+        if (closed := self._let_go()) is not None:
+            await closed
+
+    def _let_go(self) -> asyncio.Future[None] | None:
         if self._timer is not None:
             self._timer.cancel()
         connection, self._connection = self._connection, None
-        if connection is not None:
-            # Closing an apsw connection rolls its transaction back.
-            await connection.close()
+        if connection is None:
+            return None
+        # First, or closing would wait for as long as the statement takes, with the write lock.
+        connection.give_up()
+        return connection.close()  # Closing an apsw connection rolls its transaction back.
 
     def _open(self) -> _Connection:
         if self._too_long:
@@ -319,10 +382,10 @@ class SqliteUserTransaction:
         return self._connection
 
     def _expire(self) -> None:
+        if self._is_finishing:
+            return
         self._too_long = True
-        if self._connection is not None:
-            self._connection.db.interrupt()
-            self._closing = asyncio.get_running_loop().create_task(self.abandon())
+        self._let_go()
 
 
 def _opened(connection: _Connection | None) -> _Connection:
@@ -394,7 +457,7 @@ def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
     tx = SqliteTx(connection)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
-    with connection.db:  # A savepoint, inside a transaction.
+    with savepoint(connection.db):
         answer: T = drive(operation(tx))
         drive(tx.write_events())
     return answer, tx.after
@@ -426,22 +489,3 @@ def _migrate(connection: _Connection) -> None:
         if connection.db.in_transaction:
             connection.db.execute("ROLLBACK")
         raise
-
-
-def _bordered(function: Callable[..., T], *args: Any) -> T:
-    """Translate apsw's errors about the file into ours; a violated constraint is a defect and stays as it is."""
-    try:
-        return function(*args)
-    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
-        raise DatabaseCorrupt(f"not a valid SQLite database: {error}; restore it from a backup") from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
-    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
-        raise DatabaseUnavailable(
-            f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
-            "holds a write transaction open"
-        ) from error
-    except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
-        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space, memory and the disk") from error
-    except OSError as error:
-        raise DatabaseUnavailable(f"SQLite cannot be used: {error}; check the limit of open files") from error

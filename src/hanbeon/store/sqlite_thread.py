@@ -19,6 +19,7 @@ class SqliteThread:
     def __init__(self, name: str) -> None:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._closed = False
+        self._last: _Call | None = None
         # A daemon, which is not waited for before `atexit`: then `_stop` ends it, if nobody has closed the database.
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
@@ -33,21 +34,32 @@ class SqliteThread:
         self._calls.put((loop, future, function, args))
         return await future
 
-    def close(self) -> None:
-        """Let it end after the calls that it has."""
+    def close(self, last: Callable[[], None] = lambda: None) -> asyncio.Future[None]:
+        """End after the calls that it has and a last one, which runs in any case: nobody can cancel that."""
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+        if self._closed:
+            ended.set_result(None)
+            return ended
         self._closed = True
-        atexit.unregister(self._stop)
+        self._last = (loop, ended, last, ())
         self._calls.put(None)
+        return ended
 
     def _stop(self) -> None:
         # Python must not end while SQLite is in a call: it would wait for a lock that the frozen thread holds.
-        self.close()
+        self._closed = True
+        self._calls.put(None)
         self._thread.join()
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
-            _run(*call)
+            if not call[1].cancelled():
+                _run(*call)
             del call  # Nothing of it may live until the next one comes.
+        if self._last is not None:
+            _run(*self._last)
+            atexit.unregister(self._stop)
 
 
 _Call = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[..., Any], tuple[Any, ...]]
@@ -59,8 +71,6 @@ def _run(
     function: Callable[..., Any],
     args: tuple[Any, ...],
 ) -> None:
-    if future.cancelled():
-        return
     result, error = None, None
     try:
         result = function(*args)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock
 from hanbeon.domain.actor import Actor, current_actor
 from hanbeon.domain.trace_context import current_trace
@@ -40,6 +41,8 @@ class Transactions:
         self.database = database
         self.notifier = notifier
         self._clock = clock
+        self.max_payload_bytes: int | None = None
+        """The limit of what a job carries, as of the next `open`."""
         self.lanes = LaneCache(clock)
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self.unfolded = UnfoldedBatches()
@@ -59,6 +62,7 @@ class Transactions:
         statements.load(self.database.dialect)
         # Another database may be there now.
         self.lanes, self.unfolded = LaneCache(self._clock), UnfoldedBatches()
+        self.lanes.max_payload_bytes = self.max_payload_bytes
         self.restored.clear()
         await self.database.open()
 
@@ -78,6 +82,7 @@ class Transactions:
             raise DatabaseUnavailable("the database is closed; open the App first")
         return self.database.incarnation
 
+    @cleanup
     async def close(self) -> None:
         if self._folding is not None:
             self._folding.cancel()

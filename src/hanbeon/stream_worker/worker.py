@@ -15,6 +15,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hanbeon.cleanup import cleanup
 from hanbeon.logs import get_logger
 from hanbeon.stream_worker.attempt import Attempt
 from hanbeon.stream_worker.command_batch import Command, CommandBatch
@@ -117,6 +118,7 @@ class StreamWorker:
             hurry.cancel()
             done.cancel()
 
+    @cleanup
     async def _leave(self) -> None:
         """Give up what is under way, and have other workers take it over at once."""
         left = list(self._running.values())
