@@ -8,6 +8,7 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.executors.executor import Call, Done, Executor, StopCause
+from hanbeon.store.operations.lease import Lease
 from hanbeon.store.store import Store
 
 LEASE = 30.0
@@ -48,7 +49,10 @@ class HandExecutor:
 
 
 class NoStore:
-    """A database that is away: asking it anything is a failure of the test."""
+    """A database that is away: asking it anything but to note the begin of a body is a failure of the test."""
+
+    async def note_begin(self, held: Lease, *, begun: bool) -> bool:
+        return True
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"the store was asked to {name}")

@@ -102,6 +102,9 @@ class Notes:
         self.holds = holds
         self.noted: list[str] = []
 
+    async def note_begin(self, lease: object, *, begun: bool) -> bool:
+        return True
+
     async def write_progress(self, lease: object, text: str, lent: object) -> bool:
         self.noted.append(text)
         return self.holds

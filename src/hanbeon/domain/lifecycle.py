@@ -81,7 +81,9 @@ LIFECYCLE: dict[Reason, Move] = {
     Reason.RETRIED: _move("running", State.PENDING, "the attempt failed, timed out or was lost; another follows"),
     Reason.FAILED: _move("running", State.FAILED, "the attempt failed and no other follows"),
     Reason.RELEASED: _move("running", State.READY, "handed back by an instance that shuts down; burns no retry"),
-    Reason.POSTPONED: _move("running", State.PENDING, "put off by the task itself; burns no retry"),
+    Reason.POSTPONED: _move(
+        "running", State.PENDING, "put off by its task, or lost before its body began; burns no retry"
+    ),
     Reason.OVERDUE: _move("running", None, "its deadline passed; the work is being stopped"),
     Reason.STOP_REQUESTED: _move("running", None, "cancelled by a user; the work is being stopped"),
     Reason.STOPPED: _move("running", State.CANCELLED, "the cancelled work has stopped"),

@@ -7,10 +7,11 @@ from typing import NamedTuple, assert_never
 import msgspec
 
 from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State
-from hanbeon.domain.retry import MAX_DELAY_US, FailureType, OnLost, RetryPolicy
+from hanbeon.domain.retry import MAX_DELAY_US, NOT_THE_WORK, FailureType, OnLost, RetryPolicy
 
 TIMEOUT_MESSAGE = "Job execution timed out"
 LOST_MESSAGE = "The instance that ran it stopped renewing its lease"
+NOT_BEGUN_MESSAGE = "Its instance stopped renewing its lease before the body began"
 CANCELLED_MESSAGE = "Cancelled while running"
 
 
@@ -36,7 +37,9 @@ class TimedOut(msgspec.Struct, frozen=True, tag=True):
 
 
 class Lost(msgspec.Struct, frozen=True, tag=True):
-    """The lease expired: it is unknown how the work ended."""
+    """The lease expired: it is unknown how the work ended, or (not begun) known that it never began."""
+
+    begun: bool = True
 
 
 class HandedBack(msgspec.Struct, frozen=True, tag=True):
@@ -57,6 +60,13 @@ class PutOff(msgspec.Struct, frozen=True, tag=True):
 Outcome = Returned | Raised | TimedOut | Lost | HandedBack | PutOff | Cancelled
 
 
+class Losses(NamedTuple):
+    """Losses in a row before an attempt: of bodies that ran, and last of all of bodies that never began."""
+
+    begun: int = 0
+    unbegun: int = 0
+
+
 class Held(NamedTuple):
     """The fields of a running job that a decision needs."""
 
@@ -65,6 +75,7 @@ class Held(NamedTuple):
     stop_requested: bool
     last_failure: str | None = None
     """The failure type of the attempt before, if that failed."""
+    losses: Losses = Losses()
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
@@ -77,6 +88,10 @@ class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
     result: str | None = None
     failure_type: str | None = None
     message: str | None = None
+    losses: int = 0
+    """For a job that outlives them: how many losses in a row there have been, with this one."""
+    keeps_failure: bool = False
+    """The job keeps the failure type that it had: this attempt counts for nothing."""
 
     @property
     def state(self) -> State:
@@ -99,6 +114,16 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd
             # The end of the work was not observed: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
             return _failed(job, AttemptStatus.TIMEOUT, FailureType.TIMEOUT, TIMEOUT_MESSAGE, final, random_share)
+        case Lost(begun) if not begun:
+            # Growing delays, because what keeps killing its worker before that must not do so without a pause.
+            return AttemptEnd(
+                Reason.POSTPONED,
+                AttemptStatus.RELEASED,
+                job.retry_count,
+                delay_us=job.policy.delay_after_losses_us(job.losses.unbegun + 1, random_share),
+                message=NOT_BEGUN_MESSAGE,
+                keeps_failure=True,
+            )
         case Lost():
             return _failed(job, AttemptStatus.LOST, FailureType.LOST, LOST_MESSAGE, False, random_share)
         case HandedBack():
@@ -119,6 +144,17 @@ def _failed(
     job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
 ) -> AttemptEnd:
     failure_type, message = _storable(failure_type), _storable(message)
+    if not permanent and failure_type in NOT_THE_WORK and job.policy.outlives_losses:
+        losses = job.losses.begun + 1
+        return AttemptEnd(
+            Reason.RETRIED,
+            attempt,
+            job.retry_count,
+            delay_us=job.policy.delay_after_losses_us(losses, random_share),
+            failure_type=failure_type,
+            message=message,
+            losses=losses,
+        )
     if not permanent and job.policy.forgives(failure_type, job.last_failure):
         return AttemptEnd(
             Reason.RETRIED, attempt, job.retry_count, delay_us=0, failure_type=failure_type, message=message

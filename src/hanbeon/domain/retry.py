@@ -58,6 +58,8 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
     base_us: int = 60 * 1_000_000
     jitter: float = 0.0
     on_lost: OnLost = OnLost.RETRY
+    outlives_losses: bool = False
+    """No loss ends the job, and none uses up a retry: only the work itself ends it, or a person."""
 
     def __post_init__(self) -> None:
         # A default is left out of the JSON by identity: an equal number would be written, and equal policies would have
@@ -77,6 +79,10 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
             delay = self.base_us * (retry_count + 1)
         delay = min(delay, MAX_DELAY_US)
         return min(MAX_DELAY_US, delay + round(delay * self.jitter * random_share))
+
+    def delay_after_losses_us(self, losses: int, random_share: float = 0.0) -> int:
+        """Return the wait after so many losses in a row: none after the first, then growing like that of retries."""
+        return self.delay_us(losses - 2, random_share) if losses > 1 else 0
 
     def forgives(self, failure_type: str, last_failure: str | None) -> bool:
         """True if another attempt follows at once and uses up no retry: the work did not fail, for the first time.

@@ -16,6 +16,8 @@ class Total(enum.StrEnum):
     """Attempts whose lease had expired, by the resulting state of their job."""
     PRUNED = "pruned"
     """Rows deleted by retention, by kind."""
+    CHAIN_LOSSES = "chain_losses"
+    """Losses of backward operations of chains, from the third in a row on."""
 
     def of(self, *labels: str) -> str:
         return _SEPARATOR.join((self.value, *labels))
@@ -25,6 +27,7 @@ LABELS: dict[Total, tuple[str, ...]] = {
     Total.FIRES: ("outcome", "reason"),
     Total.RECOVERED: ("became",),
     Total.PRUNED: ("kind",),
+    Total.CHAIN_LOSSES: (),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 from zoneinfo import ZoneInfo
@@ -14,6 +15,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import DatabaseUnavailable, LeaseLost
 from hanbeon.executors.executor import Executor, StopCause, Work
+from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.store import Store
@@ -80,6 +82,7 @@ class Attempt:
     overdue_note: asyncio.Task[None] | None = None
     printed: AttemptLog | None = None
     trace: AttemptTrace | None = None
+    _unbegun_note: asyncio.Task[None] | None = None
     _lending: asyncio.Lock | None = None
 
     def __init__(self, job: Claimed, claim: Claim) -> None:
@@ -112,6 +115,32 @@ class Attempt:
             self.deadline = now + self.job.timeout_us / MICROS
             if self.claim.sooner is not None:
                 self.claim.sooner()
+
+    def awaits_begin(self) -> None:
+        """The body cannot begin yet. Noted in the database, so that a loss until then counts for nothing."""
+        if self._unbegun_note is None and not self.settling:
+            self._unbegun_note = guarded_task(self._note_unbegun())
+
+    async def begin_noted(self) -> None:
+        """Return once the body may begin by the database's account; LeaseLost if it may not."""
+        if self._unbegun_note is None:
+            return
+        # Not after an error either: the note may have been committed.
+        await asyncio.wait([self._unbegun_note])
+        while not self.stopping:
+            try:
+                held = await self.claim.store.note_begin(self.lease, begun=True)
+            except DatabaseUnavailable:
+                await asyncio.sleep(_RETRY_SECONDS)  # Its lease limits the wait.
+            else:
+                if held:
+                    return
+                break
+        raise LeaseLost(self.job.id, self.job.fence)
+
+    async def _note_unbegun(self) -> None:
+        with contextlib.suppress(DatabaseUnavailable):
+            await self.claim.store.note_begin(self.lease, begun=False)
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds

@@ -197,6 +197,10 @@ _COUNTED = {
         "Attempts whose lease expired, by the resulting state of their jobs",
     ),
     Total.PRUNED: ("hanbeon_pruned_rows", "Rows pruned after their retention"),
+    Total.CHAIN_LOSSES: (
+        "hanbeon_chain_losses",
+        "Backward operations of chains lost with their workers, from the third in a row on",
+    ),
 }
 
 

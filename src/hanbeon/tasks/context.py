@@ -44,6 +44,14 @@ class AttemptBackend(Protocol):
         """The body starts only now, some time after its executor accepted it."""
         ...
 
+    def awaits_begin(self) -> None:
+        """The body has to wait for a while before it begins; `begin_noted` must be awaited then."""
+        ...
+
+    async def begin_noted(self) -> None:
+        """Return once the body may begin."""
+        ...
+
     async def write_progress(self, value: Any) -> None: ...
 
     def log(self, stream: LogStream, data: bytes) -> None:

@@ -26,6 +26,7 @@ _ARROWS = {Direction.FORWARD: "→", Direction.BACKWARD: "←"}
 _TEXTS = {
     ChainEventType.STARTED: "run {run} started",
     ChainEventType.TURNED: "the walk turns back",
+    ChainEventType.STEP_LOST: "job {job_id}: lost {losses} times in a row, tried again; skip goes on without it",
     ChainEventType.BLOCKED: "blocked at job {job_id}: resume tries it again, skip goes on without it",
     ChainEventType.RESUMED: "resumed at job {job_id}",
     ChainEventType.ABORTED: "abort requested",

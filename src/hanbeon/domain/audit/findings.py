@@ -39,6 +39,7 @@ class Code(enum.StrEnum):
     OVERLAPPING_EXECUTIONS = "overlapping_executions"
     STRANDED_CHAIN = "stranded_chain"
     BROKEN_WALK = "broken_walk"
+    BROKEN_CHAIN = "broken_chain"
     BROKEN_DISPATCH = "broken_dispatch"
     STRANDED_EXPORT = "stranded_export"
     MISSING_FILE = "missing_file"
@@ -71,6 +72,7 @@ MEANINGS: dict[Code, str] = {
     Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
     Code.STRANDED_CHAIN: "a chain is running, but no unfinished job of the engine runs its step",
     Code.BROKEN_WALK: "a run of a chain did other operations than its walk, or in another order",
+    Code.BROKEN_CHAIN: "a job of a chain shows a state that its steps did not leave, or a step ended unlike its job",
     Code.BROKEN_DISPATCH: "the request of a stream task is missing while its attempt goes on, or outlives it",
     Code.STRANDED_EXPORT: "an export without its job or its replay, or a job of an export without it",
     Code.MISSING_FILE: "a replay, or an export that has succeeded, without its file",

@@ -10,6 +10,7 @@ class ChainEventType(enum.StrEnum):
 
     STARTED = "chain_started"
     STEP_ENDED = "chain_step_ended"
+    STEP_LOST = "chain_step_lost"
     TURNED = "chain_turned"
     BLOCKED = "chain_blocked"
     RESUMED = "chain_resumed"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.errors import InvalidInput, TaskError
@@ -63,6 +64,7 @@ class HttpExecutor:
             )
         return await asyncio.shield(self._client)
 
+    @cleanup
     async def close(self) -> None:
         running = [work.task for work in self._running]
         for work in list(self._running):

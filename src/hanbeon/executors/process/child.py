@@ -107,9 +107,10 @@ class Child:
             # Half of a module may be loaded; the next attempt needs a new process.
             return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
+        if not known and (reply := link.request(Started())).code is not None:
+            # Nothing of it may run any more, and nothing has.
+            return self._ended(Raised(reply.message, FailureType.SESSION_ERROR), leaving=True)
         self._phase = Phase.WORK
-        if not known:
-            link.send(Started())
         try:
             with _continuing(request.trace):
                 value = body.function(*context, **body.signature.unpack(request.job.args))

@@ -37,14 +37,14 @@ class RunJob(msgspec.Struct, tag=True):
 
 
 class Reply(msgspec.Struct, tag=True):
-    """The reply to a Progress or a Child: the code of an error, or None."""
+    """The reply to Started, a Progress or a Child: the code of an error, or None."""
 
     code: str | None = None
     message: str = ""
 
 
 class Started(msgspec.Struct, tag=True):
-    """The function is loaded, which it was not before: the body begins now."""
+    """The function is loaded, which it was not before: the body begins with the reply."""
 
 
 class Progress(msgspec.Struct, tag=True):

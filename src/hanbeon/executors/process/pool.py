@@ -27,11 +27,12 @@ def not_started(error: OSError) -> Raised:
 class PendingStart:
     """A job and, once it has one, its process."""
 
-    __slots__ = ("call", "done", "process", "request")
+    __slots__ = ("call", "done", "has_waited", "process", "request")
 
     def __init__(self, call: Call, request: bytes, done: Done) -> None:
         self.call, self.request, self.done = call, request, done
         self.process: WorkerProcess | None = None
+        self.has_waited = False
 
 
 class ProcessPool:
@@ -110,7 +111,7 @@ class ProcessPool:
 
     def _begin(self, job: PendingStart, process: WorkerProcess) -> None:
         job.process = process
-        process.run(job.call, job.request, job.done)
+        process.run(job.call, job.request, job.done, has_waited=job.has_waited)
 
     def _idle_one(self, memory: int | None) -> WorkerProcess | None:
         """Return the one used last, so that the others may become superfluous."""
@@ -145,6 +146,10 @@ class ProcessPool:
     def _check(self) -> None:
         """Double the processes where none becomes free: one by one would take too long, and all at once too much."""
         self._timer = None
+        for job in self._waiting:
+            if not job.has_waited:
+                job.has_waited = True
+                job.call.backend.awaits_begin()
         for memory in {job.call.task.memory for job in self._waiting}:
             fit = list(self._fit(memory))
             stall = _STARTING_SECONDS if any(process.is_starting for process in fit) else _STALL_SECONDS

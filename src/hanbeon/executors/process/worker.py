@@ -94,16 +94,24 @@ class WorkerProcess:
         """True if it can take a job."""
         return not self._is_dying and not self._session.is_doomed
 
-    def run(self, call: Call, request: bytes, done: Done) -> None:
-        """Start the body; `done` is called when it has ended and nothing of it runs."""
+    def run(self, call: Call, request: bytes, done: Done, *, has_waited: bool) -> None:
+        """Start the body; `done` is called when it has ended and nothing of it runs.
+
+        `has_waited`: the database was told that the body has not begun, and is told that it does.
+        """
         self._job = _Job(call, done)
         self.jobs += 1
         now, until, deadline = self._owner.now(), call.backend.give_up_at, self._deadline
         # The deadline of the previous job is often good enough for this one, and the next tick is soon.
         if deadline is None or not now + (until - now) / 2 <= deadline <= until:
             self.keep_alive()
-        self._channel.send(request)
-        if _function(call) in self._loaded:
+        if _function(call) not in self._loaded:
+            call.backend.awaits_begin()
+            self._channel.send(request)
+        elif has_waited:
+            self._job.pending = asyncio.get_running_loop().create_task(self._send(self._job, request))
+        else:
+            self._channel.send(request)
             # Not at once: `start` must have returned to the engine first.
             asyncio.get_running_loop().call_soon(call.backend.body_began, now)
 
@@ -150,7 +158,7 @@ class WorkerProcess:
             case Started():
                 self.is_starting = False
                 self._loaded.add(_function(job.call))
-                job.call.backend.body_began(self._owner.now())
+                job.pending = asyncio.get_running_loop().create_task(self._answer(job, message))
             case Printed(lines):
                 job.call.backend.log(LogStream.TASK, lines)
             case Progress() | Child():
@@ -167,10 +175,25 @@ class WorkerProcess:
                     self._session.check_alone(lambda alone: self._checked_alone(job, alone))
         return None
 
-    async def _answer(self, job: _Job, message: Progress | Child) -> None:
+    async def _send(self, job: _Job, request: bytes) -> None:
+        """Send the job once the database knows that its body begins."""
+        try:
+            await job.call.backend.begin_noted()
+        except Exception as error:
+            _log.warning("not_begun", job=job.call.backend.job.id, error=str(error))
+            return self.stop_job(job.call)
+        if job is self._job and not self._is_dying:
+            job.call.backend.body_began(self._owner.now())
+            self._channel.send(request)
+        return None
+
+    async def _answer(self, job: _Job, message: Started | Progress | Child) -> None:
         answer = Reply()
         try:
-            if isinstance(message, Child):
+            if isinstance(message, Started):
+                await job.call.backend.begin_noted()
+                job.call.backend.body_began(self._owner.now())
+            elif isinstance(message, Child):
                 job.call.backend.add_child(message.job)
             else:
                 await job.call.backend.write_progress(msgspec.json.decode(message.value))

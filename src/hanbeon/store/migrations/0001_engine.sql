@@ -78,6 +78,9 @@ CREATE TABLE hanbeon.job (
   -- The instance that claimed it last. For a running job, the holder of its lease.
   instance bigint,
   locked_until bigint,
+  -- The attempt whose body is known not to have begun, if it is this fence: it waits for a process to start. Most
+  -- attempts begin at once and never have this.
+  unbegun_fence bigint,
   -- When the last attempt was sent to the stream workers. A ready job that has this has its fence and its slot, and
   -- is not claimed from the database.
   dispatched_at bigint,

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.audit.chain_states import EngineEnd
+from hanbeon.domain.lifecycle import State
 from hanbeon.store.operations.chains import (
     ChainJobRecord,
     ChainRecord,
@@ -23,18 +25,19 @@ _CHAINS_AT_ONCE = 50
 
 
 class ChainCase(msgspec.Struct, frozen=True):
-    """A chain, its jobs in order, its runs, and the steps of each run."""
+    """A chain, its jobs in order, its runs, the steps of each run, and the ends of the engine's jobs that ran them."""
 
     chain: ChainRecord
     jobs: list[ChainJobRecord]
     runs: list[RunRecord]
     steps: dict[int, list[StepRecord]]
+    engine: dict[str, EngineEnd]
 
 
 async def chain_cases(tx: Tx, after: int) -> list[ChainCase]:
     """Return the next chains after this one; none at the end."""
     found = [chain_record(row) for row in await tx.fetch("chains", after, _CHAINS_AT_ONCE)]
-    cases = {chain.id: ChainCase(chain, [], [], defaultdict(list)) for chain in found}
+    cases = {chain.id: ChainCase(chain, [], [], defaultdict(list), {}) for chain in found}
     if not cases:
         return []
     ids = to_json(list(cases))
@@ -44,6 +47,10 @@ async def chain_cases(tx: Tx, after: int) -> list[ChainCase]:
         cases[row["chain_id"]].runs.append(run_record(row))
     for row in await tx.fetch("audit_chain_steps", ids):
         cases[row["chain_id"]].steps[row["run"]].append(step_record(row))
+    for case in cases.values():
+        ran = [step.step_job for steps in case.steps.values() for step in steps if step.step_job is not None]
+        for row in await tx.fetch("audit_chain_step_jobs", to_json(ran)) if ran else ():
+            case.engine[str(row["id"])] = EngineEnd(State(row["state"]), row["failure_type"])
     return list(cases.values())
 
 

@@ -29,9 +29,10 @@ from hanbeon.domain.chains.walk import (
 )
 from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import NewJob
+from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.domain.retry import OnLost, RetryPolicy
+from hanbeon.domain.retry import NOT_THE_WORK, OnLost, RetryPolicy
+from hanbeon.domain.totals import Total
 from hanbeon.errors import ChainWrongState, Conflict
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, lock_one
@@ -48,15 +49,19 @@ from hanbeon.store.operations.chains import (
     lock_chain,
     whole_chain,
 )
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook, LostAttempt
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.queries import jobs_by_id, now_us
+from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
 
 _RETRY_BASE_US = 1 * MICROS
 _ABORT_ROUNDS = 10
 _NULL = "null"
+_WAITING = (State.PENDING, State.READY)
+_TOLD_LOSSES = 3
+_AFTER_A_LOSS = "waiting to try a lost backward operation again"
 _json = msgspec.json.encode
 
 
@@ -84,11 +89,31 @@ async def resume(tx: Tx, lanes: LaneCache, chain_id: int) -> WholeChain:
 
 
 async def skip(tx: Tx, lanes: LaneCache, chain_id: int) -> WholeChain:
-    """Leave the blocked job as failed, and undo those before it."""
+    """Leave the job as failed that blocks the chain, or that is lost again and again; undo those before it."""
+    chain = await chain_by_id(tx, chain_id)
+    if chain.state is ChainState.RUNNING and chain.operation_direction is Direction.BACKWARD:
+        return await _skip_lost(tx, lanes, chain)
     walk = await _blocked(tx, chain_id, "skipped")
     walk.skip()
     await _write(tx, lanes, [walk])
     return await whole_chain(tx, chain_id)
+
+
+async def _skip_lost(tx: Tx, lanes: LaneCache, chain: ChainRecord) -> WholeChain:
+    """Go on without a backward operation that waits after a loss. Its job is locked before the chain."""
+    assert chain.step_job is not None
+    await lock_one(tx, chain.step_job)
+    (job,) = await jobs_by_id(tx, [chain.step_job])
+    now = await lock_chain(tx, chain.id)
+    waits = job.state in _WAITING and job.failure_type in NOT_THE_WORK
+    if not waits or now.step_job != chain.step_job:
+        raise ChainWrongState(chain.id, "RUNNING BACKWARD", "skipped", (ChainState.BLOCKED, _AFTER_A_LOSS))
+    walk = _Walk(now, await jobs_of(tx, chain.id), await now_us(tx))
+    walk.skip_lost(job)
+    await _write(tx, lanes, [walk])
+    # Only now: the end of a job that is no chain's present step changes nothing.
+    await cancel_these(tx, lanes, [job.seq], _WAITING)
+    return await whole_chain(tx, chain.id)
 
 
 async def _blocked(tx: Tx, chain_id: int, verb: str) -> _Walk:
@@ -137,6 +162,20 @@ async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> No
     await _write(tx, lanes, walks)
 
 
+async def steps_lost(tx: Tx, lost: Sequence[LostAttempt]) -> None:
+    """Tell of backward operations that were lost too often in a row: they are tried again until a person skips them."""
+    often = {attempt.id: attempt for attempt in lost if attempt.losses >= _TOLD_LOSSES}
+    if not often:
+        return
+    for row in await tx.fetch("chains_of_steps", to_json(sorted(often))):
+        chain = chain_record(row)
+        assert chain.step_job is not None
+        attempt = often[chain.step_job]
+        place = next(job for job in await jobs_of(tx, chain.id) if job.place == chain.place)
+        tx.emit(_event(ChainEventType.STEP_LOST, chain, attempt.at, job_id=place.id, losses=attempt.losses))
+    await add_totals(tx, {Total.CHAIN_LOSSES.of(): len(often)})
+
+
 HOOK = EndHook(
     PREFIX,
     steps_ended,
@@ -144,6 +183,7 @@ HOOK = EndHook(
     "run the chain again, or resume it if it is BLOCKED",
     # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
     unseen_timeouts=False,
+    on_loss=steps_lost,
 )
 
 
@@ -190,6 +230,19 @@ class _Walk:
         returned = _returns(self.jobs[at.place])["backward"]
         self._record(at, StepEnd(StepOutcome.FAILED, bytes(returned).decode()))
         self._go(onward(at, StepOutcome.FAILED, len(self.jobs)))
+
+    def skip_lost(self, job: JobRecord) -> None:
+        """Record the loss of the operation as its failure, and go on."""
+        at = self._cursor
+        values = {
+            name: getattr(job, name) for name in EndedJob.__struct_fields__ if name not in ("state", "finished_at")
+        }
+        lost = EndedJob(state=State.FAILED, finished_at=self.now, **values)
+        end = _read_end(lost)
+        if end.context is not None:
+            self._change(context=end.context)
+        self._record(at, end, lost)
+        self._go(onward(at, end.outcome, len(self.jobs)))
 
     @property
     def _stops(self) -> bool:
@@ -263,6 +316,7 @@ class _Walk:
                 max_retries=chain.retries,
                 base_us=_RETRY_BASE_US,
                 on_lost=OnLost.FAIL if compensates else OnLost.RETRY,
+                outlives_losses=at.direction is Direction.BACKWARD,
             ),
         )
         self._change(state=ChainState.RUNNING, place=at.place, step_job=self.new_job.id, enqueued=chain.enqueued + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -11,16 +12,30 @@ import msgspec
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
-from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
+from hanbeon.domain.outcome import (
+    NOT_BEGUN_MESSAGE,
+    AttemptEnd,
+    HandedBack,
+    Held,
+    Losses,
+    Lost,
+    Outcome,
+    Returned,
+    TimedOut,
+    decide,
+)
+from hanbeon.domain.retry import NOT_THE_WORK
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
-from hanbeon.store.operations.end_hooks import run_end_hooks
+from hanbeon.store.operations.end_hooks import run_end_hooks, run_loss_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.records import LANE_MASK, policy_of, queue_of
 from hanbeon.store.tx import Tx, slot_hint, to_json
+
+NO_LOSSES: Mapping[int, Losses] = MappingProxyType({})
 
 
 class CompletionReport(msgspec.Struct, frozen=True, gc=False):
@@ -102,10 +117,11 @@ async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], C
 async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
     held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
     rows = [row for row in held if _is_held(row, reports.get((row["seq"], row["fence"])))]
+    losses = await _losses(tx, [row["seq"] for row in rows if row["failure_type"] in NOT_THE_WORK])
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
-        endings[row["seq"]] = decide(held_of(row), report.outcome, report.random_share)
+        endings[row["seq"]] = decide(held_of(row, losses), report.outcome, report.random_share)
     return await apply_ends(tx, lanes, rows, endings, seen=True)
 
 
@@ -117,7 +133,8 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
     await lanes.learn(tx, [row["lane"] for row in rows])
-    endings = {row["seq"]: decide(held_of(row), _vanished(row, lanes), random_share) for row in rows}
+    losses = await _losses(tx, [row["seq"] for row in rows if row["fence"] > 1])
+    endings = {row["seq"]: decide(held_of(row, losses), _vanished(row, lanes), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await apply_ends(tx, lanes, rows, endings, seen=False)
     sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
@@ -157,13 +174,24 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
     )
 
 
-def held_of(row: Any) -> Held:
+async def _losses(tx: Tx, seqs: Sequence[int]) -> dict[int, Losses]:
+    """Return the losses in a row that each of these jobs had before the attempt that ends; most had none."""
+    if not seqs:
+        return {}
+    found = await tx.fetch("losses_in_a_row", to_json(seqs), NOT_BEGUN_MESSAGE)
+    return {row["job"]: Losses(row["losses"], row["unbegun"]) for row in found}
+
+
+def held_of(row: Any, losses: Mapping[int, Losses] = NO_LOSSES) -> Held:
     # The row keeps the failure of the attempt before until this one ends or a user retries the job.
     stop_requested = row["stop_requested_at"] is not None
-    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
+    before = losses.get(row["seq"], Losses())
+    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"], before)
 
 
 def _vanished(row: Any, lanes: LaneCache) -> Outcome:
+    if row["unbegun_fence"] == row["fence"]:
+        return Lost(begun=False)
     hook = lanes.hooked.get(row["lane"] & LANE_MASK)
     overdue = row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
     return TimedOut(unseen=True) if overdue and (hook is None or hook.unseen_timeouts) else Lost()
@@ -185,6 +213,8 @@ async def apply_ends(
         _emit(tx, lanes, row, _event_factory(endings[row["seq"]], row["now"]), seen=seen)
     await _follow_up(tx, lanes, endings)
     await run_end_hooks(tx, lanes, [row for row in rows if endings[row["seq"]].state in TERMINAL])
+    if any(ending.losses for ending in endings.values()):
+        await run_loss_hooks(tx, lanes, rows, {seq: ending.losses for seq, ending in endings.items()})
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
     _wake_for_slots(tx, lanes, rows)
@@ -230,7 +260,7 @@ def _job_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:
         "run_at": None if ending.delay_us is None else row["now"] + ending.delay_us,
         "retry_count": ending.retry_count,
         "result": ending.result,
-        "failure_type": ending.failure_type,
+        "failure_type": row["failure_type"] if ending.keeps_failure else ending.failure_type,
         "message": ending.message,
         "finished_at": row["now"] if ending.state in TERMINAL else None,
         "status": ending.attempt if ending.state in TERMINAL else None,

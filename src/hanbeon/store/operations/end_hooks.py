@@ -7,7 +7,7 @@ hook a job would end and its owner would never learn of it, so the end of a buil
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -47,6 +47,18 @@ OnProgress = Callable[[Tx, str, str], Awaitable[None]]
 """`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text. Likewise."""
 
 
+class LostAttempt(NamedTuple):
+    """An attempt that ended by a loss, of a job that is tried again: how many there have been in a row, and when."""
+
+    id: str
+    losses: int
+    at: int
+
+
+OnLoss = Callable[[Tx, Sequence[LostAttempt]], Awaitable[None]]
+"""Writes that go with losses. Likewise."""
+
+
 class EndHook(NamedTuple):
     """The owner of the tasks named `<prefix>:…`, or of the queue `prefix` (`by_queue`).
 
@@ -60,6 +72,8 @@ class EndHook(NamedTuple):
     unseen_timeouts: bool = True
     """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
     on_progress: OnProgress | None = None
+    on_loss: OnLoss | None = None
+    """For jobs that outlive losses."""
     by_queue: bool = False
     """The hook is that of a queue, whatever tasks its jobs have."""
 
@@ -108,6 +122,17 @@ async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
     for hook, seqs in ended.items():
         found = await tx.fetch("ended_jobs", to_json(sorted(seqs)))
         await hook.call(tx, lanes, [_ended_job(row, lanes) for row in found])
+
+
+async def run_loss_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any], losses: Mapping[int, int]) -> None:
+    """Run the hooks of the jobs of these rows that outlive losses; `losses` has the number in a row of each."""
+    lost: dict[OnLoss, list[LostAttempt]] = {}
+    for row in rows:
+        hook = lanes.hooked.get(row["lane"] & LANE_MASK)
+        if hook is not None and hook.on_loss is not None and losses[row["seq"]]:
+            lost.setdefault(hook.on_loss, []).append(LostAttempt(str(row["id"]), losses[row["seq"]], row["now"]))
+    for call, attempts in lost.items():
+        await call(tx, attempts)
 
 
 async def run_progress_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any], progress: str) -> None:

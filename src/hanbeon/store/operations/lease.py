@@ -75,6 +75,11 @@ async def write_progress(tx: Tx, lanes: LaneCache, lease: Lease, progress: str) 
     return bool(rows)
 
 
+async def note_begin(tx: Tx, lease: Lease, *, begun: bool) -> bool:
+    """Note that the body has not begun, or that it begins now; False if the lease is gone."""
+    return bool(await tx.fetch("note_begin", *lease, None if begun else lease.fence))
+
+
 async def note_overdue(tx: Tx, lanes: LaneCache, lease: Lease) -> bool:
     """Emit the event that the deadline passed and the work is being stopped."""
     rows = await tx.fetch("overdue", *lease)

@@ -7,7 +7,7 @@ WITH RECURSIVE hop(lane) AS (
   FROM hop WHERE hop.lane IS NOT NULL
 )
 SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
-  j.deadline_at, j.idempotency_key, j.failure_type, j.dispatched_at, hanbeon.now() AS now
+  j.deadline_at, j.idempotency_key, j.failure_type, j.dispatched_at, j.unbegun_fence, hanbeon.now() AS now
 FROM hop CROSS JOIN hanbeon.job AS j
 WHERE j.state = 'running' AND j.lane = hop.lane AND j.locked_until <= (SELECT hanbeon.now())
 LIMIT $1

@@ -6,6 +6,7 @@ import msgspec
 
 from hanbeon.domain.chains.steps import PREFIX, StepArgs
 from hanbeon.domain.job import JobRecord
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.surface import JobPlace
 
 
@@ -14,4 +15,8 @@ def place_of_job(job: JobRecord) -> JobPlace | None:
     if not job.task.startswith(f"{PREFIX}:"):
         return None
     step = msgspec.json.decode(job.args, type=StepArgs)
-    return JobPlace(f"/api/chains/{step.queue_id}", moves=False)
+
+    async def exists(tx: Tx) -> bool:
+        return bool(await tx.fetch("chain_by_id", step.queue_id))
+
+    return JobPlace(f"/api/chains/{step.queue_id}", moves=False, exists=exists)

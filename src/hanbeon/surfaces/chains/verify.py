@@ -1,17 +1,20 @@
-"""Audit of chains: that each running one has a step under way, and that runs are walks; a part of `hanbeon verify`."""
+"""Audit of chains: a step under way for each that runs, walks, and the states shown; a part of `hanbeon verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from hanbeon.domain.audit.chain_states import EndedStep, ShownJob, wrong_states, wrong_steps
 from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.chains.audit import RanStep, audit_run
+from hanbeon.domain.chains.literals import Direction
 from hanbeon.domain.chains.steps import QUEUE
 from hanbeon.domain.chains.walk import Cursor
 from hanbeon.service.verify import Audited
 from hanbeon.store.operations import audit_chains as audit
 from hanbeon.store.operations.audit_chains import ChainCase
+from hanbeon.store.operations.chains import StepRecord
 from hanbeon.store.tx import Tx
 
 
@@ -21,6 +24,7 @@ async def verify_chains(tx: Tx, now: int) -> Audited:
     while page := await audit.chain_cases(tx, after):
         for case in page:
             findings += _findings(case)
+            findings += _wrong_states(case)
         chains += len(page)
         after = page[-1].chain.id
     for row in await audit.stranded_chains(tx):
@@ -44,6 +48,22 @@ def _findings(case: ChainCase) -> Iterator[Finding]:
             here = None if chain.place is None else Cursor(chain.place, chain.operation_direction)
             if here != found.next:
                 yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n} is not where its steps have led", row)
+
+
+def _wrong_states(case: ChainCase) -> Iterator[Finding]:
+    chain = case.chain
+    runs = {n: [_ended(step) for step in steps] for n, steps in case.steps.items()}
+    jobs = [ShownJob(job.id, job.operation_library, job.state) for job in case.jobs]
+    for message in wrong_states(jobs, runs.get(chain.run, ())):
+        yield _finding(Code.BROKEN_CHAIN, chain.id, message, {"run": chain.run, "state": chain.state})
+    for n, steps in runs.items():
+        for message in wrong_steps(steps, case.engine):
+            yield _finding(Code.BROKEN_CHAIN, chain.id, f"run {n}: {message}", {"run": n})
+
+
+def _ended(step: StepRecord) -> EndedStep:
+    backward = step.direction is Direction.BACKWARD
+    return EndedStep(step.n, step.job_id, backward, step.state, step.returned, step.step_job)
 
 
 def _finding(code: Code, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
