@@ -10,11 +10,11 @@ import asyncpg
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
-async def somebody_waits(url: str, waiting: asyncio.Task[Any]) -> bool:
-    """Return once a statement waits for a lock in that database; False if the task ends without having waited."""
+async def somebody_waits(url: str, waiting: asyncio.Task[Any], least: int = 1) -> bool:
+    """Return once so many statements wait for locks in that database; False if the task ends before that."""
     onlooker: Any = await asyncpg.connect(url)
     try:
-        while not await onlooker.fetchval(_WAITING):
+        while await onlooker.fetchval(_WAITING) < least:
             if waiting.done():
                 return False
         return True

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import uuid_utils
 from starlette.responses import Response
 
+from hanbeon.cleanup import cleanup
 from hanbeon.clock import MICROS, micros
 from hanbeon.errors import HanbeonError, InvalidInput, Kind
 from hanbeon.server.problems import Refused
@@ -99,6 +100,7 @@ class Idempotency:
         kept, dead = micros(KEPT_SECONDS), micros(DEAD_SECONDS)
         return await self._store.write(lambda tx: idempotency.begin_request(tx, first, kept, dead))
 
+    @cleanup
     async def _end(self, first: IdempotentRequest, end: Callable[[Tx, IdempotentRequest], Awaitable[None]]) -> None:
         """Give the request up. If that cannot be written, this server knows anyway, and others find out in time."""
         if first.alone:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from hanbeon.cleanup import cleanup
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
@@ -136,6 +137,13 @@ class PostgresDatabase:
             raise
 
     async def connect(self) -> None:
+        try:
+            await self._connect()
+        except BaseException:
+            await self.close()  # Of two pools the first may be open.
+            raise
+
+    async def _connect(self) -> None:
         with border():
             self.pooled = await _is_pooled(self.url)
             # A prepared statement belongs to a session, which the next transaction may not have. Unnamed statements,
@@ -167,6 +175,7 @@ class PostgresDatabase:
                 **cached,
             )
 
+    @cleanup
     async def close(self) -> None:
         pools, self._pool, self._lending = (self._pool, self._lending), None, None
         kept, self._kept = self._kept, None

@@ -189,15 +189,14 @@ class Store(Transactions):
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
             # The numbers of the lanes are of the incarnation that was opened.
-            await self._check_incarnation(tx)
+            (seen,) = await tx.fetch("callers_incarnation")
+            if seen["frozen"]:
+                (seen,) = await tx.fetch("keep_incarnation")
+            if seen["id"] != self.incarnation:
+                raise DatabaseRestored
             return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
 
         return await within(caller, self._traced(enqueue))
-
-    async def _check_incarnation(self, tx: Tx) -> None:
-        """Raise if the database was restored, as seen by the next statement of a transaction."""
-        if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
-            raise DatabaseRestored
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -312,11 +311,9 @@ class Store(Transactions):
         return completed[0]
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
-        """Write progress; False if the lease is gone.
-
-        Where a lent transaction holds SQLite's only write lock, progress is written through it and becomes visible at
-        its commit. On PostgreSQL it never is: the job's row would stay locked, and heartbeats could not renew it.
-        """
+        """Write progress; False if the lease is gone."""
+        # Where a lent transaction holds SQLite's only write lock, through that, visible at its commit. On PostgreSQL
+        # never: the job's row would stay locked, and heartbeats could not renew it.
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
         return await self.write(lambda tx: lease.write_progress(tx, self.lanes, held, progress))
@@ -336,18 +333,14 @@ class Store(Transactions):
         """True if nothing else can be written while this transaction lasts."""
         return isinstance(lent, SqliteUserTransaction)
 
+    async def note_begin(self, held: lease.Lease, *, begun: bool) -> bool:
+        return await self.write(lambda tx: lease.note_begin(tx, held, begun=begun))
+
     async def note_overdue(self, held: lease.Lease) -> bool:
         return await self.write(lambda tx: lease.note_overdue(tx, self.lanes, held))
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
-        async def recover(tx: Tx) -> list[completions.Recovered]:
-            recovered = await completions.recover(tx, self.lanes, limit, random_share)
-            if recovered:
-                # Once more: a restore that committed after this transaction began has ended the leases of all jobs.
-                await self._check_incarnation(tx)
-            return recovered
-
-        return await self.write(recover)
+        return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
 
     async def hand_back(
         self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]

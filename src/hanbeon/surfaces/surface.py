@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hanbeon.surfaces.operation import Channel, Operation
+
+if TYPE_CHECKING:
+    from hanbeon.store.tx import Tx
 
 Reference = str
 """`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
 
 
 class JobPlace(NamedTuple):
-    """The path of a job in its surface. `moves`: operators may cancel, retry and reprioritise it as a job."""
+    """The path of a job in its surface. `moves`: operators may cancel, retry and reprioritise it as a job.
+
+    `private`: its result is its owner's and shown by that surface alone.
+    `exists` tells if the surface still moves one that operators may not: its owner may have been deleted.
+    """
 
     path: str | None
     moves: bool = True
+    private: bool = False
+    exists: Callable[[Tx], Awaitable[bool]] | None = None
 
 
 class Surface(NamedTuple):

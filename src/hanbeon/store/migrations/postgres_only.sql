@@ -2,8 +2,9 @@
 CREATE FUNCTION hanbeon.now() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
 AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
 
--- Raises for a transaction of a process that opened the database in an earlier incarnation.
-CREATE FUNCTION hanbeon.check_incarnation(expected text) RETURNS void LANGUAGE plpgsql STABLE
+-- Raises for a transaction of a process that opened the database in an earlier incarnation. Reading the table locks it
+-- until the commit, and a restore waits for that. Volatile: after waiting for a restore it sees what that has written.
+CREATE FUNCTION hanbeon.check_incarnation(expected text) RETURNS void LANGUAGE plpgsql VOLATILE
 AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM hanbeon.incarnation AS i WHERE i.id = expected) THEN

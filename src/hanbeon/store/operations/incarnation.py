@@ -27,7 +27,11 @@ async def incarnation(tx: Tx) -> Incarnation:
 
 
 async def begin_incarnation(tx: Tx) -> Restored:
-    """Begin another incarnation, in which nothing runs: recovery ends the attempts of the one before as lost."""
+    """Begin another incarnation, in which nothing runs: recovery ends the attempts of the one before as lost.
+
+    Writes under way are waited for, and those that follow are refused: none commits after this that began before it.
+    """
+    await tx.fetch("lock_incarnation")
     (row,) = await tx.fetch("renew_incarnation")
     await tx.fetch("stop_instances")
     interrupted = await tx.fetch("expire_leases")

@@ -47,6 +47,7 @@ from hanbeon.store.operations.workflow_steps import (
 from hanbeon.store.operations.workflows import (
     WorkflowRecord,
     change_workflow,
+    keep_workflow,
     lock_workflow,
     stored,
     workflow_by_id,
@@ -201,7 +202,7 @@ async def add_manual(
     tx: Tx, lanes: LaneCache, workflow_id: str, run_id: str, variables: str, by: str | None
 ) -> RunRecord:
     """Create a run beside the registered one, to begin now. A repeated request, with the same id, changes nothing."""
-    workflow = await workflow_by_id(tx, workflow_id)
+    workflow = await keep_workflow(tx, workflow_id)
     job = NewJob(id=run_id, task=TASK, args="{}", queue=QUEUE, policy=_POLICY, work_item=workflow.id)
     lanes = await lanes.ensure(tx, [job.lane])
     made = (await enqueues.enqueue(tx, lanes, [job]))[0]
@@ -269,8 +270,8 @@ async def retry(tx: Tx, lanes: LaneCache, workflow_id: str, run_id: str) -> RunR
     if run.status not in (RunEnd.FAILED, RunEnd.CANCELLED):
         raise WorkflowWrongState(f"run {run_id} is {run.status or 'unfinished'}; only one that failed can be retried")
     await requeue_owned(tx, lanes, run_id)
-    # After the job, as at the end of a run. Until the commit, its deletion waits, and then sees the run.
-    await lock_workflow(tx, workflow_id)
+    # After the job, as at the end of a run.
+    await keep_workflow(tx, workflow_id)
     failed = [step.step_index for step in (await steps_of(tx, [run_id]))[run_id] if not _is_done(step)]
     await tx.fetch("reopen_workflow_run", run_id)
     if failed:

@@ -106,6 +106,15 @@ async def workflow_declared(tx: Tx, name: str) -> WorkflowRecord | None:
     return None
 
 
+async def keep_workflow(tx: Tx, workflow_id: str) -> WorkflowRecord:
+    """Lock a workflow in share mode, after the job of the run if there is one: it is not deleted before the commit.
+
+    Whatever adds or reopens a run takes this lock, or that of `lock_workflow` if it changes the workflow, too. The
+    deletion, which waits for it, then sees the run.
+    """
+    return _one(await tx.fetch("keep_workflow", workflow_id), workflow_id, deleted=False)
+
+
 async def lock_workflow(tx: Tx, workflow_id: str, *, deleted: bool = False) -> WorkflowRecord:
     return _one(await tx.fetch("lock_workflow", workflow_id), workflow_id, deleted)
 

@@ -97,7 +97,11 @@ class EngineJobs(Service):
 
     async def retry(self, job_id: str) -> schemas.EngineJob:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
-        await self._check_moves(job_id)
+        if (place := await self._check_moves(job_id)) is not None:
+            raise Conflict(
+                f"job {job_id} is a part of {place.surface} whose owner was deleted, and cannot be retried; "
+                "create it again"
+            )
         await self._store.requeue(job_id)
         return await self._shown(job_id)
 
@@ -167,7 +171,7 @@ class EngineJobs(Service):
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
         while (room := schemas.BULK_MOST - (matched if request.dry_run else len(moved))) > 0:
             found = await self._read(partial(job_search.search_jobs, search=search, cursor=cursor, limit=room))
-            movable = [job for job in found.jobs if self._place(job).moves and _movable(job, as_of)]
+            movable = await self._movable(found.jobs, as_of, retrying=retrying)
             matched += len(movable)
             if not request.dry_run:
                 move = self._retry if retrying else partial(self._cancel, states=chosen)
@@ -227,7 +231,7 @@ class EngineJobs(Service):
                 raise InvalidInput(f"must be the id of a job; {error}", field="copy_of") from error
             if request.task not in (UNSET, job.task):
                 raise InvalidInput(f"must be {job.task!r}, the task of the copied job, or left out", field="task")
-            _check_moves(job.id, self._place(job))
+            await self._check_moves(job.id)
             if job.task.startswith(RESERVED):
                 raise InvalidInput(f"must not be a job of the built-in task {job.task!r}", field="copy_of")
             return NewJob(
@@ -265,7 +269,7 @@ class EngineJobs(Service):
         """Where the surface that made a job shows it, and if it may be moved as a job."""
         for surface, place_of in self._places:
             if (found := place_of(job)) is not None:
-                return Place(surface, found.path, found.moves)
+                return Place(surface, *found)
         return Place()
 
     @cached_property
@@ -273,8 +277,25 @@ class EngineJobs(Service):
         """Functions that find the place of a job, by surface: imported once and not for every job of a list."""
         return [(each.name, load(each.job_place)) for each in self._app.surfaces if each.job_place is not None]
 
-    async def _check_moves(self, job_id: str) -> None:
-        _check_moves(job_id, self._place(await self._record(job_id)))
+    async def _check_moves(self, job_id: str) -> Place | None:
+        """Raise for a job that its surface moves; return the place of one that its surface has no more."""
+        place = self._place(await self._record(job_id))
+        if place.moves:
+            return None
+        if place.exists is None or await self._read(place.exists):
+            raise MovedElsewhere(job_id, str(place.surface), place.path)
+        return place
+
+    async def _movable(self, jobs: Sequence[JobRecord], as_of: int, *, retrying: bool) -> list[JobRecord]:
+        """Leave out jobs that their surfaces move; one that its surface has no more can be cancelled, not retried."""
+        places = [(job, self._place(job)) for job in jobs if _movable(job, as_of)]
+        elsewhere = {} if retrying else {place.path: place.exists for _, place in places if place.exists is not None}
+
+        async def gone(tx: Tx) -> set[str | None]:
+            return {path for path, exists in elsewhere.items() if not await exists(tx)}
+
+        left = await self._read(gone) if elsewhere else set()
+        return [job for job, place in places if place.moves or place.path in left]
 
     async def _record(self, job_id: str) -> JobRecord:
         return await self._read(lambda tx: _job(tx, job_id))
@@ -291,11 +312,6 @@ def _check_cursor(cursor: str, search: JobSearch) -> None:
 
 def _movable(job: JobRecord, as_of: int) -> bool:
     return job.stop_requested_at is None if job.finished_at is None else job.finished_at < as_of
-
-
-def _check_moves(job_id: str, place: Place) -> None:
-    if not place.moves:
-        raise MovedElsewhere(job_id, str(place.surface), place.path)
 
 
 async def _job(tx: Tx, job_id: str) -> JobRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 from typing import Any, NamedTuple
 
@@ -18,16 +18,19 @@ from hanbeon.store.operations.job_search import LinkedJob
 from hanbeon.store.operations.queries import HeldJob
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.tokens import TokenRecord
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import schemas
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
 class Place(NamedTuple):
-    """Where a job is found: its surface and the path there. `moves`: operators may move it as a job."""
+    """Where a job is found: its surface and the path there. `moves`, `private`, `exists`: see `JobPlace`."""
 
     surface: str | None = None
     path: str | None = None
     moves: bool = True
+    private: bool = False
+    exists: Callable[[Tx], Awaitable[bool]] | None = None
 
 
 class Serializer:
@@ -103,7 +106,7 @@ class Serializer:
             "instance_id": job.locked_by,
             "locked_until": self.iso_or_none(job.locked_until),
             "progress": self._json(job.progress),
-            "result": self._json(job.result),
+            "result": None if place.private else self._json(job.result),
             "failure_type": job.failure_type,
             "error_message": job.error_message,
             "idempotency_key": job.idempotency_key,

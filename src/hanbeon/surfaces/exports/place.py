@@ -13,4 +13,4 @@ def place_of_job(job: JobRecord) -> JobPlace | None:
     """An operator may cancel an export as a job; only its owner finds it at its path."""
     if not job.task.startswith(f"{PREFIX}:"):
         return None
-    return JobPlace(f"/api/jobs/{msgspec.json.decode(job.args, type=ExportArgs).export_id}")
+    return JobPlace(f"/api/jobs/{msgspec.json.decode(job.args, type=ExportArgs).export_id}", private=True)

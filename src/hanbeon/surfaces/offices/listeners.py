@@ -12,7 +12,7 @@ from msgspec import UNSET
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput
-from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
+from hanbeon.outbound.addresses import how_to_allow, why_refused
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import check_scheme, masked
 from hanbeon.quotation import quoted
@@ -89,10 +89,10 @@ def _http_address(url: str, settings: Settings) -> str:
     if not rest.isascii():
         raise InvalidInput("must be ASCII; write other characters as %XX", field="url")
     with contextlib.suppress(ValueError):  # The address of a name is checked when something is sent there.
-        kind = None if settings.outbound_allow_private else why_not_public(origin.host)
+        kind = why_refused(origin.host, settings.outbound_private)
         if kind is not None:
             raise InvalidInput(
-                f"{origin.host} is not allowed: a {kind} address; {HOW_TO_ALLOW}",
+                f"{origin.host} is not allowed: a {kind} address; {how_to_allow(kind)}",
                 field="url",
             )
     return url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
@@ -105,9 +106,15 @@ class OfficeWebhooks(OfficeService):
                 return None  # The request is a repeated one.
             return test_message(hook, message_id, await queries.now_us(tx), self._app.settings)
 
+        async def keep(tx: Tx) -> None:
+            # Until the commit, the deletion of the webhook or of its office waits, and then cancels the message.
+            await offices.keep_office(tx, office_id)
+            await _webhook(tx, office_id, webhook_id)
+            await add_queue_of_tests(tx, webhook_id)
+
         message = await self._read(prepare)
         if message is not None:
-            await self._store.enqueue([message], lambda tx: add_queue_of_tests(tx, webhook_id))
+            await self._store.enqueue([message], keep)
         return await self.delivery(office_id, webhook_id, message_id)
 
     def _delivery(self, job: JobRecord) -> schemas.Delivery:
@@ -152,18 +159,20 @@ class OfficeWebhooks(OfficeService):
 
     async def _cancel_deliveries(self, gone: Sequence[ListenerRecord]) -> None:
         """Cancel what waits for removed listeners. If this is never reached, the messages end without being sent."""
-        for each in gone:
-            try:
-                await self._store.cancel_where(CancelFilter(queue=each.queue))
-            except NotFound:
-                continue
+        for queue in (queue for each in gone for queue in _queues(each)):
+            with contextlib.suppress(NotFound):  # Most webhooks are never tested.
+                await self._store.cancel_where(CancelFilter(queue=queue))
 
 
 def _check_targets(targets: Sequence[Any], messenger: Messenger) -> None:
-    """Reject new targets that cannot be parsed; a masked one stands for one that is known."""
+    """Reject new targets that cannot be parsed, or send a secret elsewhere than it may go: only admins save offices.
+
+    A masked one stands for one that is known.
+    """
     for number, target in enumerate(targets):
         if isinstance(target, str) and "://" in target and MASK not in target and target.isprintable():
             messenger.check_target(target, f"notifications[{number}]")
+            messenger.check_secrets(target, field=f"notifications[{number}]")
 
 
 def _place(job: JobRecord) -> int:

@@ -10,6 +10,7 @@ from typing import Unpack
 
 import uuid_utils
 
+from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS
 from hanbeon.errors import HanbeonError, Kind, ReplayTooLarge
 from hanbeon.store.operations import replays
@@ -82,7 +83,7 @@ class Replays(Service):
             if upload.fate is Fate.UNWANTED:
                 delete_now(root, file)
                 with contextlib.suppress(HanbeonError):
-                    await self._write(lambda tx: forget_unwanted(tx, [number]))
+                    await to_the_end(self._write(lambda tx: forget_unwanted(tx, [number])))
 
     async def create(self, upload: Upload, *, by: str = LOCAL, new_id: NewId = random_id) -> schemas.Replay:
         """Make a received file a replay. A repeated request gets the first one."""

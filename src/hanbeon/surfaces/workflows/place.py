@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.workflows.literals import TASK
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.surface import JobPlace
 
 
@@ -11,4 +12,9 @@ def place_of_job(job: JobRecord) -> JobPlace | None:
     """A run is moved through its workflow, which goes on from its end."""
     if job.task != TASK:
         return None
-    return JobPlace(f"/api/workflows/{job.work_item}/runs/{job.id}", moves=False)
+    workflow_id = str(job.work_item)
+
+    async def exists(tx: Tx) -> bool:
+        return any(row["deleted_at"] is None for row in await tx.fetch("workflow_by_id", workflow_id))
+
+    return JobPlace(f"/api/workflows/{workflow_id}/runs/{job.id}", moves=False, exists=exists)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -11,6 +12,7 @@ from hanbeon.domain.delivery import queue_of_tests
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput
 from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
 from hanbeon.surfaces.verify import verify
 from tests.outbound.web import Web, reply
 from tests.service.raw_sql import run_sql
@@ -99,11 +101,15 @@ async def test_a_webhook_that_is_removed_leaves_the_others_alone(office: OfficeK
         assert first not in str(await office.offices.get(office.id))
 
 
-async def test_one_with_a_job_that_waits_stays_however_old_it_is(office: OfficeKit) -> None:
+async def test_one_with_a_job_that_waits_stays_however_old_it_is(
+    office: OfficeKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (hook,) = (
         await office.offices.change(office.id, webhooks=[{"url": "https://example.org", "secret": SECRET}])
     ).webhooks
     sent = await office.offices.test_webhook(office.id, hook.id)  # Nobody has sent it.
+    # As if the server died between the removal and the cancel of what waits.
+    monkeypatch.setattr(OfficeWebhooks, "_cancel_deliveries", AsyncMock())
     await office.offices.change(office.id, webhooks=None)
     await office.kit.advance(90 * DAY)
     assert await _counted(office, 30 * DAY) == 1

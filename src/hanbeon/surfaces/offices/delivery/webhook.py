@@ -95,7 +95,7 @@ async def _send(
     try:
         async with (
             asyncio.timeout(seconds),
-            client.send(request, connect_seconds=seconds, allow_private=settings.outbound_allow_private) as answer,
+            client.send(request, connect_seconds=seconds, allow_private=settings.outbound_private) as answer,
         ):
             if 200 <= answer.status < 300:
                 taken = True
