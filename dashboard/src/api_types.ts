@@ -144,6 +144,7 @@ export type DryRun = {
 };
 export type DryRunResult = {
   messages: Array<RenderedMessage>;
+  more?: boolean;
 };
 export type Edge = {
   from: string;
@@ -1124,6 +1125,7 @@ export type WorkflowStep = {
   unknown: number;
   job_id: null | string;
   deliveries: Array<WorkflowDelivery>;
+  output_secret?: boolean;
 };
 export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
 export type OfficesDeliveryStatus = "cancelled" | "delivered" | "failed" | "sending" | "waiting";

@@ -17,10 +17,11 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import TemplateError
 from hanbeon.errors import InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
-from hanbeon.outbound.messages import SECONDS, check_url
+from hanbeon.outbound.messages import SECONDS, check_url, place_of
+from hanbeon.outbound.secret_use import TARGET_USE
 from hanbeon.outbound.secrets import PREFIX, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
-from hanbeon.outbound.targets import masked
+from hanbeon.outbound.targets import MAIL, is_in_login, masked, scheme_of
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 
@@ -35,6 +36,8 @@ class Message(msgspec.Struct, frozen=True):
     target: str
     title: str
     body: str
+    probe: str | None = None
+    """The target with words and addresses in place of the values in it, where there are any."""
 
 
 def check_target(target: Any, secrets: Secrets, settings: Settings, field: str | None = None) -> None:
@@ -61,6 +64,12 @@ def check_target(target: Any, secrets: Secrets, settings: Settings, field: str |
     check_url(probe, settings.message_schemes, field, complete=probe == target)
 
 
+def secret_names(text: str) -> list[str]:
+    """Return the secrets that a template names."""
+    found = [name.partition(".") for name in templates.variables(text)]
+    return [name for prefix, _, name in found if prefix == PREFIX]
+
+
 def shown_target(target: str) -> str:
     """Return a target without its passwords and tokens; the name of a secret is none."""
     return masked(target) if _SEPARATOR in target else target
@@ -76,20 +85,47 @@ class Messenger:
     def check_target(self, target: Any, field: str | None = None) -> None:
         check_target(target, self.secrets, self.settings, field)
 
-    async def send(self, message: Message, *, timeout: float = SECONDS, key: str | None = None) -> None:
+    def check_secrets(self, target: str, *, trusted: bool = True, field: str | None = None) -> None:
+        """Reject a target whose secrets must not go where it goes. `trusted`: an admin has saved it."""
+        if _SEPARATOR not in target:
+            self.secrets.check_use(target, TARGET_USE, None, trusted=trusted, whole=True, field=field)
+            return
+        names = secret_names(target)
+        if not names:
+            return
+        place = place_of(templates.render(target, {PREFIX: dict.fromkeys(names, _PROBE)}))
+        for name in names:
+            self.secrets.check_use(name, TARGET_USE, place, trusted=trusted, field=field)
+        bare = templates.render(target, {PREFIX: {name: f"{PREFIX}.{name}" for name in names}})
+        if not trusted and scheme_of(target) in MAIL:
+            for name in names:
+                if not is_in_login(bare, f"{PREFIX}.{name}"):
+                    raise InvalidInput(
+                        f"must have the secret {name} in its login only, and an address as from: "
+                        "receivers of a mail see the rest",
+                        field=field,
+                    )
+
+    async def send(
+        self, message: Message, *, timeout: float = SECONDS, key: str | None = None, trusted: bool = True
+    ) -> None:
         """Send a message; raises MessageFailed with the service's own words, masked.
+
+        `trusted`: an admin has saved its target, which then may use secrets that declare no hosts.
 
         `key` is the same in every attempt to send it: receivers can tell a repetition by it. Private addresses are
         refused unless `[outbound] allow_private = true`.
         """
-        url = self._url(message.target)
+        url, used = self._url(message.target, trusted=trusted)
         request = {
             "url": url,
             "title": message.title,
             "body": message.body,
             "schemes": self.settings.message_schemes,
-            "allow_private": self.settings.outbound_allow_private,
+            "allow_private": self.settings.outbound_private,
             "key": key,
+            "probe": None if message.probe is None else self._url(message.probe, trusted=trusted)[0],
+            "hosts": {name: self.secrets.hosts_of(name) for name in used},
         }
         self._pool = self._pool or SenderPool()
         try:
@@ -103,20 +139,29 @@ class Messenger:
         if pool is not None:
             await pool.close()
 
-    def _url(self, target: str) -> str:
-        """The target with its secrets. Quoted, a value cannot change what the target is beside it."""
+    def _url(self, target: str, *, trusted: bool) -> tuple[str, list[str]]:
+        """The target with its secrets, and their names. Quoted, a value cannot change what the target is beside it."""
+        try:
+            return self._read(target, trusted=trusted)
+        except InvalidInput as error:
+            raise MessageFailed(f"target {error}", permanent=True, failure_type=FailureType.PERMISSION_ERROR) from None
+        except TemplateError as error:
+            raise MessageFailed(str(error), permanent=True, failure_type=FailureType.INVALID) from None
+
+    def _read(self, target: str, *, trusted: bool) -> tuple[str, list[str]]:
         if _SEPARATOR not in target:
             url = self.secrets.read(target)
+            self.secrets.check_use(target, TARGET_USE, None, trusted=trusted, whole=True)
             if _SEPARATOR not in url:
                 raise MessageFailed(
                     f"the secret {quoted(target)} must be a target like mailto://…",
                     permanent=True,
                     failure_type=FailureType.INVALID,
                 )
-            return url
-        try:
-            names = [name.partition(".") for name in templates.variables(target)]
-            named = {name: self.secrets.read(name) for prefix, _, name in names if prefix == PREFIX}
-            return templates.render(target, {PREFIX: named}, encode=lambda value: quote(value, safe=""))
-        except TemplateError as error:
-            raise MessageFailed(str(error), permanent=True, failure_type=FailureType.INVALID) from None
+            # Where it goes is its own matter, unless it declares hosts.
+            return url, [target] if self.secrets.hosts_of(target) else []
+        names = secret_names(target)
+        for name in names:
+            self.secrets.check_use(name, TARGET_USE, None, trusted=trusted)
+        named = {name: self.secrets.read(name) for name in names}
+        return templates.render(target, {PREFIX: named}, encode=lambda value: quote(value, safe="")), names

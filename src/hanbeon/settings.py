@@ -7,6 +7,7 @@ import functools
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from typing import Annotated, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -76,7 +77,11 @@ class Settings(BaseSettings):
     )
     outbound_allow_private: bool = Field(
         False,
-        description="Allow HTTP tasks, webhooks and notifications to reach private addresses",
+        description="Allow HTTP tasks, webhooks and notifications to reach private addresses, except cloud metadata",
+    )
+    outbound_networks: str = Field(
+        "",
+        description="Private networks that are allowed, with spaces between (10.1.0.0/16), also of cloud metadata",
     )
     message_schemes: str = Field(
         "mailto mailtos json jsons xml xmls form forms slack discord workflows gchat tgram mmost mmosts "
@@ -179,6 +184,14 @@ class Settings(BaseSettings):
         except InvalidInput as error:
             raise ValueError(str(error).removeprefix(f"{error.field}: ")) from None
 
+    @field_validator("outbound_networks")
+    @classmethod
+    def _networks(cls, value: str) -> str:
+        try:
+            return " ".join(str(ip_network(each)) for each in value.split())
+        except ValueError as error:
+            raise ValueError(f"must be networks like 10.1.0.0/16 or 127.0.0.1/32; {error}") from None
+
     @field_validator("language")
     @classmethod
     def _known_language(cls, value: str) -> str:
@@ -203,6 +216,13 @@ class Settings(BaseSettings):
                 f"lower it, or raise the lease to {value / _GRACE_SHARE:g}"
             )
         return value
+
+    @property
+    def outbound_private(self) -> bool | str:
+        """Private addresses that may be reached, as `hanbeon.outbound.addresses` reads it."""
+        if not self.outbound_networks:
+            return self.outbound_allow_private
+        return f"{'true ' if self.outbound_allow_private else ''}{self.outbound_networks}"
 
     @property
     def grace(self) -> float:

@@ -206,6 +206,8 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("app = 1", "app: must be module:name, for example shop.jobs:app, got 1 (line 1)"),
         ("[chains]\nlibrary = []", "chains.library: [chains] has no such option; did you mean 'libraries'?"),
         ("[outbound]\nallow_privat = true", "outbound.allow_privat: [outbound] has no such option; did you mean"),
+        ("[outbound]\nallow_private = ['10.1.0.0/8']", "outbound.allow_private: must be true, false or networks like"),
+        ("[outbound]\nallow_private = ['here']", "outbound.allow_private: must be true, false or networks like"),
         ("[outbound]\nallow_private = 1", "outbound.allow_private: must be true or false, got 1 (line 2)"),
         (
             "[outbound]\nallow_private = true\n[settings]\noutbound_allow_private = false",
@@ -429,6 +431,8 @@ def test_the_default_database_is_beside_the_file(folder: Path, monkeypatch: pyte
 
 def test_outbound_is_a_setting_by_another_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
+    file = read(folder, "[outbound]\nallow_private = ['10.1.0.0/16', '127.0.0.1']\n")
+    assert file.settings == {"outbound_networks": "10.1.0.0/16 127.0.0.1/32"}
     file = read(folder, "[outbound]\nallow_private = true\n")
     assert file.settings == {"outbound_allow_private": True}
     assert load_settings_of(file.path) == {"outbound_allow_private": True}

@@ -23,6 +23,10 @@ def test_private_addresses_are_not_found(host: str) -> None:
         _look_up("93.184.215.14")
     with only_public(allow_private=True):
         _look_up(host)
+    with only_public(allow_private="127.0.0.0/8 ::1/128 10.0.0.1/32 0.0.0.0/32"):
+        _look_up(host)
+    with only_public(allow_private=True), pytest.raises(AddressRefused, match="a cloud metadata address"):
+        _look_up("169.254.169.254")
     assert (socket.getaddrinfo, dict(os.environ)) == (before, environment)
 
 

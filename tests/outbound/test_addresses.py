@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.outbound.addresses import why_not_public
+from hanbeon.outbound.addresses import Private, why_not_public, why_refused
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "168.63.129.15", "100.128.0.0", "172.32.0.1", "2606:4700::1111"]
 INSIDE = {
@@ -14,7 +14,7 @@ INSIDE = {
     "0.1.2.3": "unspecified",
     "10.1.2.3": "private",
     "100.64.0.1": "private (shared by a carrier)",
-    "100.100.100.200": "private (shared by a carrier)",
+    "100.100.100.200": "cloud metadata",
     "127.0.0.1": "loopback",
     "127.8.9.10": "loopback",
     "168.63.129.16": "cloud metadata",
@@ -22,7 +22,7 @@ INSIDE = {
     "169.254.169.254": "cloud metadata",
     "172.16.0.1": "private",
     "172.31.255.255": "private",
-    "192.0.0.192": "reserved",
+    "192.0.0.192": "cloud metadata",
     "192.168.0.1": "private",
     "198.18.0.1": "reserved",
     "203.0.113.7": "reserved",
@@ -36,7 +36,7 @@ INSIDE = {
     "100::1": "reserved",
     "2001:0:1::1": "reserved",
     "2001:db8::1": "reserved",
-    "fd00:ec2::254": "private",
+    "fd00:ec2::254": "cloud metadata",
     "fe80::1": "link-local",
     "fe80::1%eth0": "link-local",
     "fec0::1": "private",
@@ -75,3 +75,23 @@ def test_never_laxer_than_the_standard_library(address: IPv4Address | IPv6Addres
 def test_only_global_unicast_is_public_in_ipv6(address: IPv6Address) -> None:
     if why_not_public(str(address)) is None:
         assert address in IPv6Network("2000::/3") or any(address in network for network, _ in _HIDING)
+
+
+METADATA = ["169.254.169.254", "169.254.170.2", "fe80::1", "fd00:ec2::254", "100.100.100.200", "168.63.129.16"]
+METADATA += ["192.0.0.192", "fd20:ce::254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reached", "refused"),
+    [
+        (False, ["1.1.1.1"], ["10.1.0.1", "127.0.0.1", *METADATA]),
+        (True, ["1.1.1.1", "10.1.0.1", "127.0.0.1", "::1", "fd00::1", "100.64.0.1"], METADATA),
+        ("10.1.0.0/16 127.0.0.1/32", ["10.1.255.1", "127.0.0.1", "::ffff:10.1.0.1"], ["10.2.0.1", "127.0.0.2", "::1"]),
+        ("10.1.0.0/16", ["10.1.0.1"], METADATA),
+        ("169.254.169.254/32", ["169.254.169.254", "::ffff:169.254.169.254"], ["169.254.169.253", "10.0.0.1"]),
+        ("true fd00:ec2::254/128", ["10.0.0.1", "::1", "fd00:ec2::254"], ["169.254.169.254", "fe80::1"]),
+    ],
+)
+def test_metadata_is_refused_unless_named(allowed: Private, reached: list[str], refused: list[str]) -> None:
+    assert {each: why_refused(each, allowed) for each in reached} == dict.fromkeys(reached)
+    assert [each for each in refused if why_refused(each, allowed) is None] == []

@@ -22,10 +22,12 @@ _SECTIONS = {
     "tasks": "A table per task: what it runs, and its [options](options.md#of-a-task).",
     "queues": "A table per queue: its limits.",
     "secrets": "Names for secrets, each a variable of the environment or a file: "
-    '`smtp = { env = "SMTP_PASSWORD" }`, `slack = { file = "/run/secrets/slack" }` ([messages](messages.md#secrets)).',
+    '`smtp = { env = "SMTP_PASSWORD" }`, `slack = { file = "/run/secrets/slack" }`, '
+    "and where each may go: `hosts`, `use` ([messages](messages.md#secrets)).",
     "schedules": "A table per schedule: its task, and when it runs.",
-    "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
-    "allow it for itself.",
+    "outbound": "`allow_private = true` lets HTTP calls of every task, webhooks and messages reach private addresses; "
+    'a task can also allow it for itself. `allow_private = ["10.1.0.0/16", "127.0.0.1/32"]` allows only these. '
+    "Link-local addresses and the metadata services of clouds are refused unless such a list names them.",
     "chains": "`libraries`: the modules whose operations [chains](chains.md#operations-and-libraries) may run.",
     "workflows": "Workflows by name, with the fields of the API: [workflows](workflows.md#declarations).",
 }

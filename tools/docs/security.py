@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hanbeon.domain.access import ALLOWED, Need, Scope
-from hanbeon.domain.json_text import CONTAINERS_LIMIT, DEPTH_LIMIT
+from hanbeon.domain.json_text import CONTAINERS_LIMIT, DEPTH_LIMIT, MEMBERS_LIMIT
 from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS
 from hanbeon.settings import Settings
 from hanbeon.surfaces.operation import Channel, Operation
@@ -27,6 +27,11 @@ _PAGE = """# Security
 - **The machine and its users, as long as there is no token.** Then every local client is the admin `local`, and
   servers reject other addresses, foreign host names, pages of other sites, and requests that a proxy has passed on
   ([authentication](server.md#authentication)). Not every proxy can be recognised: create a token first.
+- **The Redis of stream tasks**, once `redis_url` is set, and everybody who may write to it: whoever can add to
+  `<name>.results` ends jobs with results of their choice, and `<name>.requests` holds arguments. Give the servers and
+  each kind of worker a user of its own (`ACL`) with the keys of its streams only, set passwords, and use TLS between
+  machines: `rediss://user:password@host:6379/0`. What a message may *not* do: name a file of another export or
+  attempt ([exports](streams.md#messages)), move a job that was not sent to a worker, or reach the database.
 - **The issuer of JWTs**, once `jwt_issuer` is set. Set `jwt_audience` too, or tokens that it made for other
   applications are accepted; a server that starts without it logs a warning.
 
@@ -40,7 +45,8 @@ _PAGE = """# Security
   never more than half of what the process may open. A request must arrive within {request_timeout:g} s, plus a second
   for each 1,000 bytes.
 - **Bodies.** At most {max_request_bytes:,} bytes (413), nested at most {depth} deep, with at most {containers:,} arrays
-  and objects (422). Arguments and results have at most {max_payload_bytes:,} bytes each.
+  and objects and {members:,} elements and members of those (422). Arguments and results have at most
+  {max_payload_bytes:,} bytes each.
 - **Text.** Names and values are cut and escaped before an error quotes them, and log lines contain no control
   characters of requests. The command line escapes what jobs and clients wrote.
 - **Other web sites** that a browser shows: there is no CORS, changes and WebSockets with a foreign `Origin` are
@@ -56,6 +62,20 @@ _PAGE = """# Security
 
 Traffic is not encrypted: put a proxy with TLS in front of a server that others reach. Arguments, results and logs are
 stored as they are, readable for every token: pass references to secrets, not secrets.
+
+## Secrets of workflows
+
+A [secret](messages.md#secrets) declares the hosts that it may be sent to; one that declares none is for what an admin
+has saved. What remains:
+
+- A host that is declared gets the secret, and does with it what it likes. Whoever may save workflows decides what else
+  is sent to that host, and gets its answers into the next steps of their workflow.
+- A server may answer with the secret in a form that no mask knows. Outputs of steps that used secrets, or such an
+  output, are therefore shown to admins only (`output_secret`), and errors of such steps quote nothing of an answer.
+  Whoever writes the workflow can hand such an output on: to a host, a message, or a task, whose arguments and result
+  every token reads at `/api/engine/jobs`.
+- `slack://` and the like permit every account of the service.
+- A name is trusted to lead to its owner. Over `http://` everybody on the way reads what is sent.
 
 ## Scopes
 
@@ -75,6 +95,23 @@ Operations that change something, and the least scope for each:
 ## Tested
 
 {tested}
+## Supply chain
+
+- **Installation.** `constraints.txt` names every Python package that Hanbeon is developed and tested with, by version
+  and by the SHA-256 of each file; `make setup` installs those files and no other, and no source archives. The packages
+  of the dashboard are named in `dashboard/package-lock.json` with their SHA-512, which npm checks, and their install
+  scripts do not run. Neither file says where to download from: the machine's own sources serve the locked files, or are
+  refused. Not checked are Python, its pip, and programs of the system.
+- **Users** who install the package with pip get versions within the bounds of `pyproject.toml`, not the locked ones.
+  There are upper bounds where the next version may break a promise unnoticed; each says why.
+- **Bill of materials.** `make sbom` writes `dist/hanbeon-VERSION.cdx.json` (CycloneDX 1.6): each locked package with
+  its package URL, hashes and license, and whether users get it always (`required`), with an extra (`optional`) or not
+  at all (`excluded`). The packages bundled into the page are among them.
+- **Advisories.** `make audit` looks up all locked packages, the page's and the benchmarks' included, in
+  [OSV](https://osv.dev), to which it sends their names and versions. It exits with 1 if there are advisories. Where the
+  index cannot be reached it says `NOT AUDITED` and exits with 0, or with 2 given `ARGS=--strict`; `ARGS="--index URL"`
+  asks a mirror.
+
 ## Reporting
 
 Please report a vulnerability privately to the maintainers, through the private reporting of the site that hosts the
@@ -90,6 +127,7 @@ def render() -> str:
         **{name: settings[name] for name in _LIMITS},
         depth=DEPTH_LIMIT,
         containers=CONTAINERS_LIMIT,
+        members=MEMBERS_LIMIT,
         failures=MOST,
         window=WINDOW_SECONDS,
         changes=table(("request", "least scope", "what it does"), _changes()),
@@ -107,6 +145,7 @@ _TESTED = (
     ("clients that send or read slowly", "tests/server/test_slow_clients.py"),
     ("quoted values, log lines", "tests/test_quotation.py tests/server/test_serve.py"),
     ("addresses of outbound requests", "tests/outbound"),
+    ("hashes of installed files, the bill of materials, the audit", "tests/supply_chain"),
     ("the scopes and numbers of this page, which are generated from the code", "tests/docs/test_security.py"),
 )
 

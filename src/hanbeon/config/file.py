@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,14 @@ def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
 
     def settings(table: Mapping[str, Any]) -> dict[str, Any]:
         check_names(table, ["allow_private"], "[outbound]")
+        value = table.get("allow_private", False)
+        if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+            try:
+                return {"outbound_networks": " ".join(str(ip_network(each)) for each in value)}
+            except ValueError as error:
+                raise InvalidInput(
+                    f"must be true, false or networks like 10.1.0.0/16; {error}", field="allow_private"
+                ) from None
         return {f"outbound_{name}": switch(value, name) for name, value in table.items()}
 
     return reader.every(("outbound",), reader.table(value, "outbound"), settings) or {}

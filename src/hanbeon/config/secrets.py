@@ -9,11 +9,13 @@ from typing import Any
 
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
+from hanbeon.outbound.secret_use import check_hosts, check_uses
 from hanbeon.outbound.secrets import SecretSource, check_secret_name
 from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names
 
 _SOURCES = ("env", "file")
+_RULES = ("hosts", "use")
 _EXAMPLE = '{ env = "SMTP_PASSWORD" } or { file = "/run/secrets/smtp" }'
 
 
@@ -31,11 +33,16 @@ def _source(value: Any, folder: Path) -> SecretSource:
     if not isinstance(value, Mapping):
         # The value may be the secret itself, which must not be repeated.
         raise InvalidInput(f"must be a table, got {type(value).__name__}; write {_EXAMPLE}, never the secret itself")
-    check_names(value, _SOURCES, "a secret")
-    if len(value) != 1:
+    check_names(value, (*_SOURCES, *_RULES), "a secret")
+    found = [(kind, where) for kind, where in value.items() if kind in _SOURCES]
+    if len(found) != 1:
         raise InvalidInput(f"must have either env or file; write {_EXAMPLE}")
-    ((kind, where),) = value.items()
+    ((kind, where),) = found
     if not isinstance(where, str) or not where or "\x00" in where or (kind == "env" and "=" in where):
         example = "SMTP_PASSWORD" if kind == "env" else "/run/secrets/smtp"
         raise InvalidInput(f"must be text like {example}, got {quoted(where)}", field=kind)
-    return SecretSource(env=where) if kind == "env" else SecretSource(file=os.path.normpath(folder / where))
+    hosts = check_hosts(value["hosts"]) if "hosts" in value else ()
+    use = check_uses(value["use"]) if "use" in value else ()
+    if kind == "env":
+        return SecretSource(env=where, hosts=hosts, use=use)
+    return SecretSource(file=os.path.normpath(folder / where), hosts=hosts, use=use)

@@ -27,18 +27,22 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 _current: ContextVar[Actor | None] = ContextVar("hanbeon_actor", default=None)
+# Not a field of the actor: those are the columns of its record.
+_admin: ContextVar[bool] = ContextVar("hanbeon_admin", default=True)
 
 
 @contextlib.contextmanager
-def acting(user: str, via: str, action: str, target: str | None = None) -> Iterator[None]:
+def acting(user: str, via: str, action: str, target: str | None = None, *, admin: bool = True) -> Iterator[None]:
     """Record what is written inside as this user's. What it starts in the background is recorded likewise."""
     named = None if target is None else _storable(target, TARGET_LIMIT)
     actor = Actor(str(uuid_utils.uuid7()), _storable(user, NAME_LIMIT), via, _storable(action, NAME_LIMIT), named)
+    before = _admin.set(admin)
     token = _current.set(actor)
     try:
         yield
     finally:
         _current.reset(token)
+        _admin.reset(before)
 
 
 def _storable(text: str, most: int) -> str:
@@ -49,6 +53,11 @@ def _storable(text: str, most: int) -> str:
 def current_actor() -> Actor | None:
     """The actor of this task or thread; None for the engine itself, and for programs that use it as a library."""
     return _current.get()
+
+
+def is_admin() -> bool:
+    """True unless a request of a lesser scope is being handled: programs that use the library may do everything."""
+    return _admin.get()
 
 
 @contextlib.contextmanager

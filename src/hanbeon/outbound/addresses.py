@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 HOW_TO_ALLOW = "to allow it, say [outbound] allow_private = true"
+HOW_TO_NAME = "to allow it, name it in the list [outbound] allow_private"
+EVERYTHING = "true"
+Private = bool | str
+"""Addresses that are allowed although they are not public: all or none, or networks with spaces between.
+
+Among networks, `true` allows all. What clouds and link-local networks answer, such as credentials of the machine, is
+allowed only by its network.
+"""
+_METADATA = "cloud metadata"
+_ONLY_NAMED = (_METADATA, "link-local")
 # The special-purpose registries of IANA, and the metadata services of clouds. Written out, because what the
 # standard library calls private or global has changed from one patch release to the next.
 _KINDS_4 = [
@@ -12,12 +23,14 @@ _KINDS_4 = [
     for network, kind in (
         ("0.0.0.0/8", "unspecified"),
         ("10.0.0.0/8", "private"),
+        ("100.100.100.200/32", _METADATA),
         ("100.64.0.0/10", "private (shared by a carrier)"),
         ("127.0.0.0/8", "loopback"),
         ("168.63.129.16/32", "cloud metadata"),
         ("169.254.169.254/32", "cloud metadata"),
         ("169.254.0.0/16", "link-local"),
         ("172.16.0.0/12", "private"),
+        ("192.0.0.192/32", _METADATA),
         ("192.0.0.0/24", "reserved"),
         ("192.0.2.0/24", "reserved"),
         ("192.88.99.0/24", "reserved"),
@@ -37,6 +50,8 @@ _KINDS_6 = [
         ("2001::/23", "reserved"),
         ("2001:db8::/32", "reserved"),
         ("3fff::/20", "reserved"),
+        ("fd00:ec2::254/128", _METADATA),
+        ("fd20:ce::254/128", _METADATA),
         ("fc00::/7", "private"),
         ("fe80::/10", "link-local"),
         ("fec0::/10", "private"),
@@ -52,6 +67,33 @@ _EMBEDDED = [
 ]
 
 
+def why_refused(address: str, allowed: Private) -> str | None:
+    """Return the kind of an address that is neither public nor allowed, else None."""
+    kind = why_not_public(address)
+    if kind is None or (kind not in _ONLY_NAMED and (allowed is True or EVERYTHING in str(allowed).split())):
+        return None
+    ip = ip_address(address.partition("%")[0])
+    hidden = None if isinstance(ip, IPv4Address) else _hidden(ip)
+    named = any(each in network for network in _networks(str(allowed)) for each in (ip, hidden) if each is not None)
+    return None if named else kind
+
+
+def how_to_allow(kind: str) -> str:
+    return HOW_TO_NAME if kind in _ONLY_NAMED else HOW_TO_ALLOW
+
+
+@cache
+def _networks(text: str) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(each) for each in text.split() if "/" in each]
+
+
+def _hidden(ip: IPv6Address) -> IPv4Address | None:
+    for network, shift in _EMBEDDED:
+        if ip in network:
+            return IPv4Address(int(ip) >> shift & 0xFFFF_FFFF)
+    return None
+
+
 def why_not_public(address: str) -> str | None:
     """Return the kind of an address that is not public (loopback, private, link-local …), else None."""
     ip = ip_address(address.partition("%")[0])
@@ -63,9 +105,8 @@ def _why_not_4(ip: IPv4Address) -> str | None:
 
 
 def _why_not_6(ip: IPv6Address) -> str | None:
-    for network, shift in _EMBEDDED:
-        if ip in network:
-            return _why_not_4(IPv4Address(int(ip) >> shift & 0xFFFF_FFFF))
+    if (hidden := _hidden(ip)) is not None:
+        return _why_not_4(hidden)
     for network, kind in _KINDS_6:
         if ip in network:
             return kind

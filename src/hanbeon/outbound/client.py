@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple
 
 import httpcore2
 
+from hanbeon.cleanup import cleanup, to_the_end
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError, TaskError
+from hanbeon.outbound.addresses import Private
 from hanbeon.outbound.network import CheckedNetwork
 from hanbeon.outbound.origin import Origin
 from hanbeon.outbound.resolver import Resolve
+from hanbeon.quotation import quoted
 
 _KEPT_SECONDS = 10.0
+_VALUE = re.compile(r"[\t\x20-\x7e]*")
 
 
 class HttpRequest(NamedTuple):
@@ -66,29 +71,35 @@ class OutboundClient:
         """Keep at most `keep` connections alive. No proxy of the environment is used: it would make the connection."""
         network = network or httpcore2.AnyIOBackend()
         tls = tls or httpcore2.default_ssl_context()
-        self._pools = {
-            allow_private: httpcore2.AsyncConnectionPool(
+
+        def pool(allow_private: Private) -> httpcore2.AsyncConnectionPool:
+            return httpcore2.AsyncConnectionPool(
                 ssl_context=tls,
                 max_connections=None,
                 max_keepalive_connections=keep,
                 keepalive_expiry=_KEPT_SECONDS,
                 network_backend=CheckedNetwork(resolve, network, allow_private=allow_private),
             )
-            for allow_private in (False, True)
-        }
+
+        self._new_pool = pool
+        self._pools: dict[Private, httpcore2.AsyncConnectionPool] = {}
 
     @contextlib.asynccontextmanager
     async def send(
-        self, request: HttpRequest, *, connect_seconds: float, allow_private: bool
+        self, request: HttpRequest, *, connect_seconds: float, allow_private: Private
     ) -> AsyncIterator[HttpResponse]:
         """Yield the response once its head is there. A body that is not read to its end costs the connection."""
         with _border(request.origin):
-            response = await self._pools[allow_private].handle_async_request(_core(request, connect_seconds))
+            pool = self._pools.get(allow_private) or self._pools.setdefault(
+                allow_private, self._new_pool(allow_private)
+            )
+            response = await pool.handle_async_request(_core(request, connect_seconds))
         try:
             yield HttpResponse(request, response)
         finally:
-            await response.aclose()
+            await to_the_end(response.aclose())
 
+    @cleanup
     async def close(self) -> None:
         for pool in self._pools.values():
             await pool.aclose()
@@ -102,10 +113,20 @@ def _core(request: HttpRequest, connect_seconds: float) -> httpcore2.Request:
     return httpcore2.Request(
         request.method,
         httpcore2.URL(scheme=scheme, host=host, port=port, target=request.target),
-        headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+        headers=[_encoded(name, value) for name, value in headers.items()],
         content=request.body,
         extensions={"timeout": {"connect": connect_seconds}},
     )
+
+
+def _encoded(name: str, value: str) -> tuple[bytes, bytes]:
+    if not (_VALUE.fullmatch(value) and name.isascii()):
+        # Without the value, which may be a secret.
+        raise PermanentError(
+            f"header {quoted(name)} must be ASCII without line breaks; encode it, or send it in the body",
+            failure_type=FailureType.INVALID,
+        )
+    return name.encode("ascii"), value.encode("ascii")
 
 
 @contextlib.contextmanager
@@ -119,7 +140,7 @@ def _border(origin: Origin) -> Iterator[None]:
         raise _temporary(f"no connection to {origin}: {error}") from error
     except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.RemoteProtocolError) as error:
         raise _temporary(f"the connection to {origin} broke: {error}") from error
-    except (httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol):
+    except (httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol, UnicodeError):
         # Its text may show a header, and so a secret.
         raise PermanentError("the request cannot be sent over HTTP", failure_type=FailureType.INVALID) from None
 

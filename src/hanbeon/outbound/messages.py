@@ -6,21 +6,32 @@ import logging
 import re
 import threading
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.domain.http_status import failure_type_of
 from hanbeon.domain.retry import NEVER_RETRIED, FailureType
 from hanbeon.errors import InvalidInput, MessageFailed
 from hanbeon.outbound.address_guard import AddressRefused, only_public
-from hanbeon.outbound.addresses import HOW_TO_ALLOW
+from hanbeon.outbound.addresses import Private, how_to_allow
 from hanbeon.outbound.mail import mail_target, send_mail
-from hanbeon.outbound.targets import MAIL, check_parameters, check_scheme, scheme_of, without_secrets
+from hanbeon.outbound.secret_use import Place, is_among, shown
+from hanbeon.outbound.target_shape import shape_of
+from hanbeon.outbound.targets import (
+    MAIL,
+    check_parameters,
+    check_scheme,
+    place_in,
+    scheme_of,
+    without_secrets,
+    written_place,
+)
 
 SECONDS = 60.0
 """How long a message may take unless its sender says otherwise."""
 _LOGGER = "apprise"
 _HEARD_MOST = 1_000
-_REFUSED = re.compile(r"\S+ is refused: a .*? address")
+_REFUSED = re.compile(r"\S+ is refused: a (.*?) address")
 _STATUS = re.compile(r"error=([45][0-9]{2})\b")
 _DETAILS = "Response Details"
 _WEBHOOKS = frozenset(("json", "jsons", "xml", "xmls", "form", "forms"))
@@ -44,24 +55,39 @@ def check_url(url: str, schemes: str, field: str | None = None, *, complete: boo
         raise InvalidInput("must have valid addresses; one of its recipients is none", field=field)
 
 
+def place_of(url: str) -> Place:
+    """Return the receiver of a target, as the library reads it."""
+    parsed = _parsed(url)
+    return written_place(url) if parsed is None else _place(url, parsed.target)
+
+
+def _place(url: str, target: Any) -> Place:
+    host = target.smtp_host if scheme_of(url) in MAIL else target.host
+    return place_in(url, host or "", target.port or None)
+
+
 def send_message(
     url: str,
     title: str,
     body: str,
     schemes: str,
-    allow_private: bool,
+    allow_private: Private,
     key: str | None = None,
     timeout: float = SECONDS,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+    probe: str | None = None,
 ) -> None:
     """Send it now; raises MessageFailed with the service's words. Errors do not contain the address.
 
-    Attempts to send the same message have the same `key`: a mail's Message-ID, a webhook's Idempotency-Key.
+    Attempts to send the same message have the same `key`: a mail's Message-ID, a webhook's Idempotency-Key. `hosts`:
+    where the secrets in it may go, by their names; no redirect is followed with them. `probe`: the target with words
+    and addresses in place of the values that were inserted, which must not have changed its shape.
     """
     title = " ".join(title.split())  # It becomes a mail's subject, where a line break would start a header.
     try:
         check_scheme(url, schemes)
         with _Heard() as heard, only_public(allow_private=allow_private):
-            _send(url, title, body, key, timeout, heard)
+            _send(url, title, body, key, timeout, heard, hosts or {}, probe)
     except InvalidInput as error:  # It was stored before this was checked, or is a secret.
         raise MessageFailed(
             without_secrets(str(error), url), permanent=True, failure_type=FailureType.PERMISSION_ERROR
@@ -81,7 +107,16 @@ def send_message(
         raise MessageFailed(without_secrets(f"{type(error).__name__}: {error}", url)) from None
 
 
-def _send(url: str, title: str, body: str, key: str | None, timeout: float, heard: _Heard) -> None:
+def _send(
+    url: str,
+    title: str,
+    body: str,
+    key: str | None,
+    timeout: float,
+    heard: _Heard,
+    hosts: Mapping[str, Sequence[str]],
+    probe: str | None,
+) -> None:
     parsed = _parsed(url)
     if parsed is None or parsed.dropped:
         raise MessageFailed(
@@ -91,6 +126,10 @@ def _send(url: str, title: str, body: str, key: str | None, timeout: float, hear
             permanent=True,
             failure_type=FailureType.INVALID,
         )
+    _check_hosts(hosts, _place(url, parsed.target))
+    _check_shape(url, parsed, probe)
+    if hosts:
+        parsed.target.redirects = False
     if scheme_of(url) in MAIL:
         html = parsed.parameters.get("format", "").lower().startswith("html")
         send_mail(mail_target(parsed.target, html=html), title, body, key=key, timeout=timeout)
@@ -105,14 +144,39 @@ def _send(url: str, title: str, body: str, key: str | None, timeout: float, hear
         raise MessageFailed(heard.text or "it was not accepted", permanent=kind in NEVER_RETRIED, failure_type=kind)
 
 
+def _check_hosts(hosts: Mapping[str, Sequence[str]], place: Place) -> None:
+    for name, permitted in hosts.items():
+        if permitted and not is_among(permitted, place):
+            raise MessageFailed(
+                f"target must not send the secret {name} to {place}; it may go to {shown(permitted)}",
+                permanent=True,
+                failure_type=FailureType.PERMISSION_ERROR,
+            )
+
+
+def _check_shape(url: str, parsed: _Parsed, probe: str | None) -> None:
+    if probe is None:
+        return
+    template = _parsed(probe)
+    if template is None and scheme_of(url) not in MAIL:
+        return  # A service that checks the form of tokens, at a host of its own.
+    problem: str | None = "must have an address or a word at each of its places; the values are neither"
+    if template is not None:
+        problem = shape_of(url, parsed.target, parsed.parts).problem(shape_of(probe, template.target, template.parts))
+    if problem is not None:
+        raise MessageFailed(f"target {problem}", permanent=True, failure_type=FailureType.INVALID)
+
+
 def _private(why: object, url: str) -> MessageFailed:
-    text = without_secrets(f"{why}; {HOW_TO_ALLOW}", url)
+    found = _REFUSED.search(str(why))
+    text = without_secrets(f"{why}; {how_to_allow(found[1] if found else '')}", url)
     return MessageFailed(text, permanent=True, failure_type=FailureType.PERMISSION_ERROR)
 
 
 class _Parsed(NamedTuple):
     target: Any
     parameters: dict[str, str]
+    parts: Mapping[str, Any]
     dropped: bool
     """The library left out a recipient that it cannot read, which nobody would hear of."""
 
@@ -135,7 +199,7 @@ def _parsed(url: str, field: str | None = None) -> _Parsed | None:
         with _Heard() as heard:
             target = apprise.Apprise.instantiate(url)
         dropped = "Dropped invalid" in heard.text or any("@" not in each for each in _people(url, parameters))
-        return None if target is None else _Parsed(target, parameters, dropped)
+        return None if target is None else _Parsed(target, parameters, parts, dropped)
 
 
 def _people(url: str, parameters: dict[str, str]) -> list[str]:

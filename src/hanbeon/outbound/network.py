@@ -15,7 +15,7 @@ from httpcore2 import (
 
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError, TaskError
-from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
+from hanbeon.outbound.addresses import HOW_TO_ALLOW, HOW_TO_NAME, Private, how_to_allow, why_refused
 from hanbeon.outbound.resolver import Resolve
 
 
@@ -25,7 +25,7 @@ class CheckedNetwork(AsyncNetworkBackend):
     If any address of a name is not public, the name is refused: which of them is reached must not be left to chance.
     """
 
-    def __init__(self, resolve: Resolve, network: AsyncNetworkBackend, *, allow_private: bool) -> None:
+    def __init__(self, resolve: Resolve, network: AsyncNetworkBackend, *, allow_private: Private) -> None:
         self._resolve, self._network, self._allow_private = resolve, network, allow_private
 
     async def connect_tcp(
@@ -56,12 +56,13 @@ class CheckedNetwork(AsyncNetworkBackend):
 
     def _check(self, host: str, addresses: Sequence[str]) -> None:
         for address in addresses:
-            kind = None if self._allow_private else why_not_public(address)
+            kind = why_refused(address, self._allow_private)
             if kind is not None:
                 where = host if host == address else f"{host} ({address})"
+                own = "if the task may reach it, say allow_private = true in its http table"
+                remedy = own if how_to_allow(kind) == HOW_TO_ALLOW else HOW_TO_NAME
                 raise PermanentError(
-                    f"{where} is refused: a {kind} address; if the task may reach it, "
-                    "say allow_private = true in its http table",
+                    f"{where} is refused: a {kind} address; {remedy}",
                     failure_type=FailureType.PERMISSION_ERROR,
                 )
 
@@ -70,4 +71,5 @@ def reason_outside_tasks(error: TaskError) -> str:
     """Return the message of a failed call that no task has made: the remedy for a refused address is another."""
     if error.failure_type != FailureType.PERMISSION_ERROR:
         return str(error)
-    return f"{str(error).partition(';')[0]}; {HOW_TO_ALLOW}"
+    reason, _, remedy = str(error).partition("; ")
+    return f"{reason}; {HOW_TO_NAME if remedy == HOW_TO_NAME else HOW_TO_ALLOW}"

@@ -14,6 +14,7 @@ import msgspec
 
 from hanbeon.domain.masks import mask_values
 from hanbeon.errors import InvalidInput, SecretUnavailable
+from hanbeon.outbound.secret_use import USES, Place, is_among, shown
 from hanbeon.quotation import nearest, quoted
 
 PREFIX = "secrets"
@@ -30,6 +31,10 @@ class SecretSource(msgspec.Struct, frozen=True):
 
     env: str | None = None
     file: str | None = None
+    hosts: tuple[str, ...] = ()
+    """Where it may be sent. None: only by what an admin has saved, or, as a whole target, to where it says itself."""
+    use: tuple[str, ...] = ()
+    """By what it may be sent; none: by everything."""
 
     def __str__(self) -> str:
         return f"the variable {self.env}" if self.env is not None else f"the file {self.file}"
@@ -68,6 +73,40 @@ class Secrets:
             near = nearest(name, self._declared)
             remedy = f"did you mean {near[0]}?" if near else "declare it in [secrets] of hanbeon.toml"
             raise InvalidInput(f"must name a declared secret, got {quoted(name)}; {remedy}", field=field)
+
+    def check_use(
+        self, name: str, use: str, place: Place | None, *, trusted: bool, whole: bool = False, field: str | None = None
+    ) -> None:
+        """Reject a use that its declaration does not permit. `place`: None where it shows when it is sent.
+
+        `trusted`: an admin has saved it. `whole`: the secret is the target itself, and so says where it goes.
+        """
+        source = self._declared.get(name)
+        if source is None:
+            self.check_name(name, field)
+            return
+        if use not in (source.use or USES):
+            raise InvalidInput(
+                f"must not use the secret {name}, which is for {' and '.join(source.use)} only; "
+                f"add {use!r} to its use in [secrets]",
+                field=field,
+            )
+        if not source.hosts:
+            if not trusted and not (whole and use in source.use):
+                raise InvalidInput(
+                    f"must be saved by an admin, because the secret {name} declares no hosts; "
+                    "declare in [secrets] where it may go",
+                    field=field,
+                )
+        elif place is not None and not is_among(source.hosts, place):
+            raise InvalidInput(
+                f"must not send the secret {name} to {place}; it may go to {shown(source.hosts)}", field=field
+            )
+
+    def hosts_of(self, name: str) -> tuple[str, ...]:
+        """Return the hosts that it may be sent to; none: it declares none."""
+        source = self._declared.get(name)
+        return () if source is None else source.hosts
 
     def read(self, name: str) -> str:
         """Return the present value; raises SecretUnavailable without any part of a value."""

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from hanbeon.domain.masks import MASK, address_parts, is_host, mask_values
 from hanbeon.errors import InvalidInput
+from hanbeon.outbound.secret_use import Place
 from hanbeon.quotation import quoted
 
 # Kinds whose host is a server, and not the first of several tokens.
@@ -17,6 +18,9 @@ _WITH_HOST = frozenset(
     for secure in ("", "s")
 )
 MAIL = frozenset({"mailto", "mailtos"})
+_SERVICES = frozenset(("slack", "discord", "gchat", "tgram", "pover", "pagerduty", "opsgenie", "line", "webex"))
+"""Kinds that always go to the service's own hosts."""
+_PASSWORDS = ("pass", "password")
 _OPEN = frozenset(("bcc", "cc", "format", "from", "method", "mode", "name", "port", "reply", "smtp", "to", "verify"))
 """Parameters whose values are no secrets."""
 # Parameters of targets by kind, without those that name local files (`template`, `pgpprv`, `pgppub`, `attach` …), use
@@ -64,6 +68,30 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
             f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
             field=field,
         )
+
+
+def place_in(url: str, host: str, port: int | None) -> Place:
+    """Return the receiver of a target: this host, or the kind where the host is the service's own."""
+    kind = scheme_of(url)
+    return Place(f"{kind}://") if kind in _SERVICES else Place(host.lower(), port)
+
+
+def written_place(url: str) -> Place:
+    """Return the receiver of a target as it is written, for one that is not complete."""
+    return place_in(url, address_parts(url)[2].rpartition(":")[0] or address_parts(url)[2], None)
+
+
+def is_in_login(url: str, text: str) -> bool:
+    """True if a text stands in the login of a mail's target and nowhere else: receivers see the rest.
+
+    The user is a part of the sender's address unless `from` is one.
+    """
+    _, user, host, path, rest = address_parts(url)
+    parameters = [part.partition("=") for part in re.split("[?&]", rest)]
+    has_sender = any(name.lower() == "from" and "@" in unquote(value) for name, _, value in parameters)
+    seen = ["" if has_sender else user.partition(":")[0], host, path]
+    seen += [f"{name}={value}" for name, _, value in parameters if name.lower() not in _PASSWORDS]
+    return not any(text in each for each in seen)
 
 
 def check_parameters(url: str, names: Iterable[str], values: Iterable[str], field: str | None = None) -> None:

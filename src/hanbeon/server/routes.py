@@ -99,7 +99,8 @@ def _recorded(
     """Record what an operation changes as done by this principal."""
     if operation.need in _LOOKS:
         return contextlib.nullcontext()
-    return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path)
+    admin = principal.scope in ALLOWED[Need.ADMIN]
+    return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path, admin=admin)
 
 
 async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:

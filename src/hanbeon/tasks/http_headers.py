@@ -35,6 +35,13 @@ _RESERVED = frozenset(
     ]
 )
 _OURS = "hanbeon-"
+_OF_THE_CONNECTION = _RESERVED - {"accept-encoding", "idempotency-key"}
+
+
+def check_not_of_connection(name: str, field: str) -> None:
+    """Reject headers that say where a request goes, where it ends, or how its connection is used."""
+    if name.strip().lower() in _OF_THE_CONNECTION:
+        raise InvalidInput("must be omitted: it belongs to the connection, and Hanbeon sets it", field=field)
 
 
 def headers(value: Any, field: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from hanbeon.errors import PermanentError
 from hanbeon.executors.executor import Call
 from hanbeon.executors.http.answer import interpret, status_line
 from hanbeon.executors.http.request import REDIRECTS, prepare, redirected
+from hanbeon.outbound.addresses import EVERYTHING
 from hanbeon.outbound.client import OutboundClient
 from hanbeon.settings import Settings
 from hanbeon.tasks.context import log_lines
@@ -25,7 +26,9 @@ async def converse(
     """Run the call and return its outcome. Every address on the way is checked like the first."""
     spec = cast(HttpCall, call.task.spec)
     request, own, secrets = prepare(spec, call.backend.job, call.arguments, environ)
-    allow_private = spec.allow_private or settings.outbound_allow_private
+    allow_private = settings.outbound_private
+    if spec.allow_private and allow_private is not True:
+        allow_private = f"{EVERYTHING} {allow_private}" if allow_private else True
     left = spec.redirects
 
     def log(text: str) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from hanbeon.domain.retry import FailureType
-from hanbeon.domain.templates import render, variables
-from hanbeon.domain.workflows.checks import SECRETS, texts_of
+from hanbeon.domain.templates import Budget, TemplateError, render
+from hanbeon.domain.workflows.checks import SECRETS
 from hanbeon.domain.workflows.definition import Step
 from hanbeon.errors import InvalidInput, SecretUnavailable, TaskError
 from hanbeon.executors.http.answer import status_line
@@ -20,10 +20,12 @@ from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.http.request import REDIRECTS, redirected
 from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.network import reason_outside_tasks
-from hanbeon.outbound.origin import split_url
+from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.outbound.secrets import Secrets
-from hanbeon.surfaces.workflows.run_body import OUTPUT_MOST, StepFailed
+from hanbeon.surfaces.workflows.run_body import OUTPUT_MOST, StepFailed, unforeseen
+from hanbeon.surfaces.workflows.secret_use import check_names, secrets_of
 from hanbeon.surfaces.workflows.variables import fill
+from hanbeon.tasks.http_headers import check_not_of_connection
 
 _CONNECT_SECONDS = 10.0
 _REDIRECTS_MOST = 5
@@ -31,12 +33,28 @@ _EXCERPT = 200
 _READ_MOST = OUTPUT_MOST // 2
 
 
-async def call(http: HttpExecutor, step: Step, values: Mapping[str, Any], secrets: Secrets, key: str) -> Any:
-    """Send the request and return the output: `status` and `body`. Anything but a 2xx fails the attempt."""
-    request, own = _request(step, values, secrets, key)
-    client = await http.client()
-    allow_private = http.settings.outbound_allow_private
+async def call(
+    http: HttpExecutor, step: Step, values: Mapping[str, Any], secrets: Secrets, key: str, *, trusted: bool
+) -> Any:
+    """Send the request and return the output: `status` and `body`. Anything but a 2xx fails the attempt.
+
+    `trusted`: an admin has saved the step, which then may use secrets that declare no hosts.
+    """
     try:
+        named = _read(step, secrets)
+        # In a thread: there may be very many texts.
+        request, own = await asyncio.to_thread(_request, step, {**values, SECRETS: named}, key)
+        _check_use(named, request.origin, secrets, trusted=trusted)
+    except (StepFailed, TemplateError):
+        raise
+    except InvalidInput as error:
+        raise StepFailed(secrets.mask(str(error)), code=FailureType.INVALID, permanent=True) from None
+    except Exception as error:
+        # For good: nothing was sent, and the next attempt would build the same.
+        raise unforeseen(error, permanent=True, mask=secrets.mask) from None
+    allow_private = http.settings.outbound_private
+    try:
+        client = await http.client()
         async with asyncio.timeout(step.timeout):
             for _ in range(_REDIRECTS_MOST + 1):
                 async with client.send(
@@ -44,8 +62,11 @@ async def call(http: HttpExecutor, step: Step, values: Mapping[str, Any], secret
                 ) as answer:
                     if answer.status not in REDIRECTS:
                         body, _ = await answer.read(_READ_MOST)
-                        return _output(answer.status, body, answer.header("content-type"), secrets)
-                    request = redirected(request, answer.status, answer.header("location"), own)
+                        quote_it = not named
+                        return _output(answer.status, body, answer.header("content-type"), secrets, quote_it=quote_it)
+                    before, request = request, redirected(request, answer.status, answer.header("location"), own)
+                    if request.origin != before.origin:
+                        _check_redirect(_followers(step, request, named), request.origin, secrets)
             raise StepFailed("it was redirected too often; is that a loop?", permanent=True)
     except TimeoutError:
         raise StepFailed(f"it did not answer within {step.timeout:g} s", code=FailureType.TIMEOUT) from None
@@ -54,16 +75,52 @@ async def call(http: HttpExecutor, step: Step, values: Mapping[str, Any], secret
         raise StepFailed(reason, code=error.failure_type, permanent=error.permanent) from None
     except InvalidInput as error:
         raise StepFailed(secrets.mask(str(error)), code=FailureType.INVALID, permanent=True) from None
+    except StepFailed:
+        raise
+    except Exception as error:
+        raise unforeseen(error, mask=secrets.mask) from None
 
 
-def _request(step: Step, values: Mapping[str, Any], secrets: Secrets, key: str) -> tuple[HttpRequest, frozenset[str]]:
+def _check_use(named: Iterable[str], origin: Origin, secrets: Secrets, *, trusted: bool) -> None:
+    try:
+        check_names(sorted(named), origin, secrets, trusted=trusted, field="url")
+    except InvalidInput as error:
+        raise StepFailed(str(error), code=FailureType.PERMISSION_ERROR, permanent=True) from None
+
+
+def _check_redirect(named: Iterable[str], origin: Origin, secrets: Secrets) -> None:
+    for name in sorted(named):
+        try:
+            check_names([name], origin, secrets, trusted=False)
+        except InvalidInput:
+            raise StepFailed(
+                f"url must not redirect the secret {name} to {origin}; use that URL, or declare its host",
+                code=FailureType.PERMISSION_ERROR,
+                permanent=True,
+            ) from None
+
+
+def _followers(step: Step, request: HttpRequest, named: Mapping[str, str]) -> set[str]:
+    """The secrets that a redirect to another origin takes along: in the body, or in a Location that repeats the URL."""
+    found = {name for name, value in named.items() if value in request.target or quote(value, "") in request.target}
+    if request.body is None:
+        return found
+    return found.union(*(names for field, names in secrets_of(step).items() if field.startswith("body")))
+
+
+def _request(step: Step, values: Mapping[str, Any], key: str) -> tuple[HttpRequest, frozenset[str]]:
     assert step.url is not None
     assert step.method is not None
-    values = {**values, SECRETS: _read(step, secrets)}
+    budget = Budget()
     url = render(step.url, values, encode=lambda text: quote(text, safe=""))
     origin, target = split_url(url, "url")
-    own = {name: str(fill(value, values)) for name, value in (step.headers or {}).items()}
-    content = fill(step.content, values)
+    for name in step.headers or {}:
+        try:
+            check_not_of_connection(name, f"headers.{name}")
+        except InvalidInput as error:  # It was stored before this was checked.
+            raise StepFailed(str(error), code=FailureType.INVALID, permanent=True) from None
+    own = {name: str(fill(value, values, budget)) for name, value in (step.headers or {}).items()}
+    content = fill(step.content, values, budget)
     is_text = isinstance(content, str)
     body = None if content is None else content.encode() if is_text else msgspec.json.encode(content)
     headers = {
@@ -83,22 +140,18 @@ def _request(step: Step, values: Mapping[str, Any], secrets: Secrets, key: str) 
 
 def _read(step: Step, secrets: Secrets) -> dict[str, str]:
     """The secrets that the step names, and no other."""
-    names = {name for _, text, _, _ in texts_of(step) for name in variables(text)}
     try:
-        return {name.partition(".")[2]: secrets.read(name.partition(".")[2]) for name in names if _is_secret(name)}
+        return {name: secrets.read(name) for names in secrets_of(step).values() for name in names}
     except SecretUnavailable as error:
         raise StepFailed(str(error)) from None
 
 
-def _is_secret(name: str) -> bool:
-    return name.startswith(f"{SECRETS}.")
-
-
-def _output(status: int, body: bytes, content_type: str, secrets: Secrets) -> dict[str, Any]:
-    # A server may echo what it was sent.
+def _output(status: int, body: bytes, content_type: str, secrets: Secrets, *, quote_it: bool) -> dict[str, Any]:
+    # A server may echo what it was sent, also in a form that no mask knows: an error, which all see, quotes nothing of
+    # an answer to a request with secrets.
     text = secrets.mask(body.decode(errors="replace").replace("\x00", "\ufffd"))
     if not 200 <= status < 300:
-        message = f"it answered {status_line(status)}: {text[:_EXCERPT]}".rstrip(": ")
+        message = f"it answered {status_line(status)}: {text[:_EXCERPT] if quote_it else ''}".rstrip(": ")
         code = FailureType.PERMISSION_ERROR if status in (401, 403) else FailureType.ERROR
         raise StepFailed(message, code=code, permanent=400 <= status < 500 and status not in (408, 425, 429))
     if "json" in content_type.lower():

@@ -41,7 +41,8 @@ async def send_notice(store: Store, messenger: Messenger, args: Mapping[str, Any
     text = body.format(**words) if page is None else f"{body.format(**words)}\n{page}"
     message = Message(target=target, title=title.format(**words), body=text)
     try:
-        await messenger.send(message, timeout=_TIMEOUT_SECONDS, key=f"{run.run_id}:notice:{args['number']}")
+        key = f"{run.run_id}:notice:{args['number']}"
+        await messenger.send(message, timeout=_TIMEOUT_SECONDS, key=key, trusted=plan.trusted)
     except MessageFailed as error:
         return Raised(str(error), error.failure_type, permanent=error.permanent)
     return Returned()

@@ -6,7 +6,7 @@ import asyncio
 
 from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
-from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised
+from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised, report
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
@@ -41,7 +41,7 @@ class DeliveryExecutor:
 
 class DeliveryWork:
     def __init__(self, executor: DeliveryExecutor, call: Call, done: Done) -> None:
-        self._executor, self._done = executor, done
+        self._executor, self._call, self._done = executor, call, done
         self._stopped = False
         self.task = guarded_task(_body(executor, call), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
@@ -53,9 +53,12 @@ class DeliveryWork:
             self._stopped = True
             self.task.cancel()
 
+    def insist(self) -> None:
+        self.task.cancel()
+
     def _ended(self, task: asyncio.Task[Outcome | None]) -> None:
         self._executor.running.discard(self)
-        self._done(None if task.cancelled() else task.result())
+        report(self._call, self._done, lambda: None if task.cancelled() else task.result())
 
 
 async def _body(executor: DeliveryExecutor, call: Call) -> Outcome | None:
