@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.json_text import CONTAINERS_LIMIT, DEPTH_LIMIT, BoundsCheck, check_depth, depth, to_json_text
+from hanbeon.domain.json_text import (
+    CONTAINERS_LIMIT,
+    DEPTH_LIMIT,
+    MEMBERS_LIMIT,
+    BoundsCheck,
+    check_depth,
+    depth,
+    to_json_text,
+)
 from hanbeon.errors import InvalidInput, NotSerialisable
 
 JSON = st.recursive(
@@ -64,8 +72,22 @@ def test_bounds_check_counts_arrays_and_objects() -> None:
     check = BoundsCheck("x")
     for _ in range(CONTAINERS_LIMIT // 2_000):
         check.feed(b'[],{"[": "]"},' * 1_000)
-    with pytest.raises(InvalidInput, match="x: must contain at most 500,000 arrays and objects"):
+    with pytest.raises(InvalidInput, match="x: must contain at most 200,000 arrays and objects"):
         check.feed(b"[]")
+
+
+def test_bounds_check_counts_elements_and_members() -> None:
+    check = BoundsCheck("x")
+    check.feed(b"[" + b'1,"a,b,c",' * (MEMBERS_LIMIT // 2 - 1))
+    check.feed(b"1]")
+    with pytest.raises(InvalidInput, match="x: must contain at most 550,000 elements and members"):
+        check.feed(b",1,1")
+
+
+def test_bounds_check_accepts_the_largest_batch() -> None:
+    edges = [f"j{number}" for number in range(20)]
+    job = {"key": "j1", "task_id": "t", "args": {"a": [1, 2], "b": {"c": 1}}, "priority": 1, "max_retries": 2}
+    _feed(json.dumps({"jobs": [job | {"depends_on": edges}] * 10_000}).encode(), 65_536)
 
 
 def _feed(text: bytes, size: int) -> None:

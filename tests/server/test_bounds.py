@@ -17,11 +17,13 @@ _ROLES = dict.fromkeys(map(str, range(1_001)), 1)
     [
         ([], "jobs"),
         ([{}] * 10_001, "jobs"),
+        ([{}] * 200_001, "body"),
+        ([1] * 550_001, "body"),
         ([{"key": "a"}, *[_MANY] * 21], "jobs"),
         ([{"key": "a"}, {"depends_on": ["a"] * 10_001}], "jobs[1].depends_on"),
         ([{"role": str(number)} for number in range(1_001)], "jobs[1000].role"),
     ],
-    ids=["none", "jobs", "edges", "edges-of-a-job", "roles"],
+    ids=["none", "jobs", "objects", "members", "edges", "edges-of-a-job", "roles"],
 )
 async def test_batch_beyond_a_bound_is_rejected(sqlite_server: Client, jobs: list[Any], field: str) -> None:
     office = (await sqlite_server.post("/api/offices", {"name": "large"})).json["id"]

@@ -18,15 +18,20 @@ DEPTH_LIMIT = 100
 Far below the depth at which a decoder gives up, which depends on the stack of its caller: what one part has stored,
 every other part can read, wrapped in lists and responses of its own.
 """
-CONTAINERS_LIMIT = 500_000
+CONTAINERS_LIMIT = 200_000
 """Arrays and objects in one request body. Each costs time and memory that its two bytes do not show: decoding five
-million took seconds. More than any arguments of the default `max_payload_bytes` can have.
+million took seconds. A batch of 10,000 jobs needs some 50,000.
+"""
+MEMBERS_LIMIT = 550_000
+"""Elements of arrays and members of objects in one request body, likewise: a million keys took seconds.
+
+More than a batch of 10,000 jobs with 200,000 edges has, or any arguments of the default `max_payload_bytes`.
 """
 # The closing quote is optional, so that text which is no JSON is scanned once and not once per quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _STEPS = bytes({ord("["): 1, ord("{"): 1, ord("]"): 255, ord("}"): 255}.get(each, 0) for each in range(256))
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+_NEITHER = bytes(set(range(256)) - set(b'[]{}",'))
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _SCALARS = (str, int, bool, type(None))
 
@@ -52,7 +57,7 @@ def check_depth(text: str | bytes, field: str | None = None) -> None:
 
 
 class BoundsCheck:
-    """Checks depth and number of arrays and objects of text that comes in parts, such as a request body.
+    """Checks depth and numbers of arrays, objects and members of text that comes in parts, such as a request body.
 
     The work is spread over the parts, and the first one that goes too far is refused: neither checking nor decoding
     megabytes of brackets may hold up an event loop for seconds.
@@ -60,12 +65,12 @@ class BoundsCheck:
 
     def __init__(self, field: str | None = None) -> None:
         self._field = field
-        self._depth = self._number = 0
+        self._depth = self._number = self._members = 0
         self._in_string = False
         self._rest = b""
 
     def feed(self, part: bytes) -> None:
-        """Raise `InvalidInput` if it is nested too deeply up to here, or has too many arrays and objects."""
+        """Raise `InvalidInput` if it is nested too deeply up to here, or has too many arrays, objects or members."""
         data = self._rest + part
         # The second half of an escape sequence may be in the next part.
         end = len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
@@ -75,17 +80,25 @@ class BoundsCheck:
         pieces = data.translate(_ONE_KIND, _NEITHER).split(b'"')
         brackets = b"".join(pieces[self._in_string :: 2])
         self._in_string ^= len(pieces) % 2 == 0
+        commas = brackets.count(b",")
         opening = brackets.count(b"[")
         self._number += opening
+        # One more in each than it has commas, if it is not empty.
+        self._members += commas + opening
         if self._number > CONTAINERS_LIMIT:
             raise InvalidInput(
                 f"must contain at most {CONTAINERS_LIMIT:,} arrays and objects, got more; send it in parts",
                 field=self._field,
             )
+        if self._members > MEMBERS_LIMIT:
+            raise InvalidInput(
+                f"must contain at most {MEMBERS_LIMIT:,} elements and members, got more; send it in parts",
+                field=self._field,
+            )
         if self._depth + opening > DEPTH_LIMIT:
             steps = array.array("b", brackets.translate(_STEPS))
             self._check(max(itertools.accumulate(steps, initial=self._depth)))
-        self._depth += 2 * opening - len(brackets)
+        self._depth += 2 * opening + commas - len(brackets)
 
     def _check(self, found: int) -> None:
         if found > DEPTH_LIMIT:

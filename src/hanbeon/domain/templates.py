@@ -12,6 +12,8 @@ from hanbeon.quotation import nearest, quoted
 
 RENDERED_MOST = 262_144
 """Characters of a rendered text."""
+RENDERED_SUM_MOST = 4_194_304
+"""Characters of all texts that are rendered together: a message, a request, the arguments of a job."""
 _NAME_MOST = 200
 _OPENING = re.compile(r"\{[{%#]")
 # Parts begin with a letter, an underscore or, as places in a list, with a digit. A dash stands in names of steps and in
@@ -27,6 +29,13 @@ _REMEDY = "write {{ name }}, without filters, calls or operators"
 
 class TemplateError(ValueError):
     """A template that is refused, or that cannot be rendered; the text names the variable and its place."""
+
+
+class Budget:
+    """Characters that texts may have together when rendered. One is handed to all that are held at once."""
+
+    def __init__(self, most: int = RENDERED_SUM_MOST) -> None:
+        self.most = self.left = most
 
 
 class _Piece(NamedTuple):
@@ -54,17 +63,25 @@ def check(text: str, known: Collection[str]) -> None:
 
 
 def render(
-    text: str, values: Mapping[str, Any], *, encode: Callable[[str], str] | None = None, most: int = RENDERED_MOST
+    text: str,
+    values: Mapping[str, Any],
+    *,
+    encode: Callable[[str], str] | None = None,
+    most: int = RENDERED_MOST,
+    budget: Budget | None = None,
 ) -> str:
     """Return the text with its names replaced, in one pass: what a value contains is never substituted again.
 
     A dotted name goes down through mappings and lists and nothing else. Text is inserted as it is, null as nothing,
     everything else as JSON; `encode` is applied to what is inserted. Raises TemplateError for a name without a value
-    and for a result of more than `most` characters.
+    and for a result of more than `most` characters, or than its budget has left.
     """
+    if budget is not None and budget.left < most:
+        room, most = budget.left, budget.most
+    else:
+        room = most
     top = {_canonical(name): value for name, value in values.items()}
     parts: list[str] = []
-    room = most
     for piece in _pieces(text):
         found = "" if piece.name is None else _text_of(_value(text, piece, top), text, piece)
         inserted = found if encode is None else encode(found)
@@ -72,7 +89,10 @@ def render(
         if room < 0:
             raise TemplateError(f"must be at most {most:,} characters when rendered; shorten it or its values")
         parts += (piece.literal, inserted)
-    return "".join(parts)
+    rendered = "".join(parts)
+    if budget is not None:
+        budget.left -= len(rendered)
+    return rendered
 
 
 def _pieces(text: str) -> Iterator[_Piece]:

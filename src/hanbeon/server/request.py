@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 import uuid
@@ -24,6 +25,8 @@ T = TypeVar("T")
 BEARER = "bearer"
 _BODY = "body"
 """The field of errors that concern a body as a whole."""
+_IN_THREAD = 1_000_000
+"""Larger bodies are decoded beside the event loop, which also renews leases."""
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
@@ -104,6 +107,8 @@ class ApiRequest:
                 raise Refused("not_json", "the body is empty; send a JSON object")
             body = b"{}"
         try:
+            if len(body) > _IN_THREAD:
+                return await asyncio.to_thread(decode, body, kind)
             return decode(body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error

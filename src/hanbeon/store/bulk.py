@@ -67,6 +67,8 @@ class _Kind(NamedTuple):
 
 
 async def _make(tx: Tx, copy: Copy, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
+    for number, args, meta in zip(batch.numbers, batch.args, batch.metas, strict=True):
+        lanes.check_payload(batch.kinds[number].task, args, meta)
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
     values = [_shared(kind, lanes, now) for kind in batch.kinds]
@@ -106,7 +108,7 @@ async def _lines(jobs: Sequence[_Line], kinds: Sequence[_Kind]) -> AsyncIterator
 
 def _shared(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
     names = [each.name for each in NEW]
-    given = dict(zip(names, new_values(job, lanes.number(job.lane), policy_text(job.policy), ""), strict=True))
+    given = dict(zip(names, new_values(job, lanes.place(job), policy_text(job.policy), ""), strict=True))
     rank = rank_of(job.urgent, job.priority)
     return given | {"state": State.READY, "rank": rank, "run_at": now, "created_at": now}
 

@@ -147,6 +147,8 @@ def _python_name(field: inspect.Field) -> str:
 
 # Nulls of fields that are not given
 
+_SCALARS = frozenset({str, int, float, bool})
+
 
 def _converted(value: Any, kind: type[T], name_of: FieldName) -> T:
     """Convert a value that was refused as it is: once more, without nulls that leave their field out."""
@@ -172,9 +174,13 @@ def _without_nulls(info: inspect.Type, value: Any) -> Any:
                 if each is not None or name not in absent
             }
         case inspect.DictType() if isinstance(value, Mapping):
-            return {name: _without_nulls(info.value_type, each) for name, each in value.items()}
+            return {
+                name: each if type(each) in _SCALARS else _without_nulls(info.value_type, each)
+                for name, each in value.items()
+            }
         case inspect.ListType() if isinstance(value, list | tuple):
-            return [_without_nulls(info.item_type, each) for each in value]
+            # Only what may hold a null is looked into: lists may have millions of texts.
+            return [each if type(each) in _SCALARS else _without_nulls(info.item_type, each) for each in value]
         case _:
             return value
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.bounds import PAGE_BYTES
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH, UNKNOWN_JOB, DeadLetterCode
 from hanbeon.engine.stream.messages import UnreadableError, read_message
+from hanbeon.engine.stream.read_pace import ReadPace, size_of
 from hanbeon.engine.stream.wire import Wire, entry_order
 from hanbeon.errors import NotFound
 from hanbeon.stream_worker.request import Request
@@ -35,6 +37,8 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Any]
     at: int
     """When it was moved here, in microseconds."""
+    truncated: bool = False
+    """True if `payload` has only the beginning of the message."""
 
     @property
     def cause(self) -> tuple[DeadLetterCode, str | None]:
@@ -64,20 +68,28 @@ class DeadLetters:
     def __init__(self, wire: Wire | None, names: Sequence[str]) -> None:
         self._wire, self._names = wire, sorted(names)
 
-    async def page(self, limit: int, after: str | None = None) -> list[DeadLetter]:
-        """List letters by stream, the newest first; resume after the id of the last one."""
+    async def page(self, limit: int, after: str | None = None) -> tuple[list[DeadLetter], bool]:
+        """List letters by stream, the newest first; resume after the id of the last one. Returns if more follow.
+
+        A page ends after so many bytes, too. Letters are read a few at a time: others than we may write them.
+        """
         begin, _, entry = (after or "").rpartition(":")
         found: list[DeadLetter] = []
         if self._wire is None:
-            return found
+            return found, False
+        room, pace = PAGE_BYTES, ReadPace()
         async with self._wire.commands() as redis:
             for name in (each for each in self._names if each >= begin):
                 most = f"({entry}" if name == begin and entry else "+"
-                rows = await redis.xrevrange(f"{name}.deadletter", max=most, count=limit - len(found))
-                found += [_letter(name, *row) for row in rows]
-                if len(found) >= limit:
-                    break
-        return found
+                while rows := await redis.xrevrange(f"{name}.deadletter", max=most, count=pace.count):
+                    for row in rows:
+                        room -= size_of(row[1])
+                        if len(found) == limit or (found and room < 0):
+                            return found, True
+                        found.append(_letter(name, *row))
+                    pace.read(sum(size_of(fields) for _, fields in rows))
+                    most = f"({rows[-1][0]}"
+        return found, False
 
     async def get(self, letter_id: str) -> DeadLetter:
         wire, name, entry = self._place(letter_id)
@@ -93,6 +105,8 @@ class DeadLetters:
         wire, name, entry = self._place(letter_id)
         if not letter.payload:
             raise NotFound(f"dead letter {letter_id!r} holds nothing that could be put back; drop it")
+        if letter.truncated:
+            raise NotFound(f"dead letter {letter_id!r} holds only the beginning of its message; drop it")
         flat = [part for field, value in letter.payload.items() for part in (field, str(value))]
         async with wire.commands() as redis:
             keys = [f"{name}.deadletter", letter.stream]
@@ -128,6 +142,7 @@ def _letter(name: str, entry: str, fields: Any) -> DeadLetter:
         reason=fields.get("reason", ""),
         payload=payload if isinstance(payload, dict) else {},
         at=entry_order(entry)[0] * 1_000,
+        truncated="truncated" in fields,
     )
 
 

@@ -8,6 +8,8 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hanbeon.cleanup import cleanup
+from hanbeon.engine.stream.read_pace import ReadPace, size_of
 from hanbeon.errors import RedisUnavailable
 from hanbeon.stream_worker.dead_letter import bury
 from hanbeon.stream_worker.redis_client import flat_entries, redis_client
@@ -96,9 +98,11 @@ class Wire:
         self._refused = ResponseError
         # Unique: two workers of one process must not take each other's entries for their own.
         self._consumer = f"{consumer}/{secrets.token_hex(4)}"
+        self._pace = ReadPace()
         self._publish = self._redis.register_script(_PUBLISH)
         self._forget = self._redis.register_script(_FORGET)
 
+    @cleanup
     async def close(self) -> None:
         with contextlib.suppress(*self._failures):
             await self._redis.aclose()
@@ -158,24 +162,29 @@ class Wire:
                 await self._publish(keys=keys, args=[fence, int(again), life, *flat], client=pipe)
             return sum(await pipe.execute())
 
-    async def read(self, names: Iterable[str], *, pending: bool, count: int = 500) -> list[Entry]:
+    async def read(self, names: Iterable[str], *, pending: bool) -> list[Entry]:
         """Wait for replies. `pending`: those that were delivered to this consumer before and not acknowledged."""
         after = "0" if pending else ">"
         keys = {f"{name}.{kind}": after for name in names for kind in ("progress", "results")}
         block = None if pending else round(_BLOCK_SECONDS * 1000)
         async with self._border():
-            found = await self._redis.xreadgroup(SERVERS, self._consumer, keys, count=count, block=block)
+            found = await self._redis.xreadgroup(SERVERS, self._consumer, keys, count=self._pace.count, block=block)
             streams = found.items() if isinstance(found, dict) else found or ()
-            return [entry for key, batch in streams for entry in _entries(key, batch)]
+            return self._paced([entry for key, batch in streams for entry in _entries(key, batch)])
 
-    async def take_over(self, names: Iterable[str], idle_ms: int, count: int = 500) -> list[Entry]:
+    async def take_over(self, names: Iterable[str], idle_ms: int) -> list[Entry]:
         """Take over replies that another server has read and not acknowledged for so long."""
         found: list[Entry] = []
         async with self._border():
             for key in (f"{name}.{kind}" for name in names for kind in ("progress", "results")):
-                answer = await self._redis.xautoclaim(key, SERVERS, self._consumer, idle_ms, count=count)
+                answer = await self._redis.xautoclaim(key, SERVERS, self._consumer, idle_ms, count=self._pace.count)
                 found += _entries(key, answer[1])
-        return found
+        return self._paced(found)
+
+    def _paced(self, entries: list[Entry]) -> list[Entry]:
+        if entries:
+            self._pace.read(sum(size_of(entry.fields) for entry in entries))
+        return entries
 
     async def settle(self, entries: Iterable[Entry], dead: Iterable[Dead] = ()) -> None:
         """Acknowledge entries; move the dead ones to the dead letters, in one transaction with that."""

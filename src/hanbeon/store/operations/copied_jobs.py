@@ -48,5 +48,5 @@ def _keys(numbered: tuple[NewJob, int]) -> tuple[str, str]:
 
 def _row(job: NewJob, seq: int, lanes: LaneCache, now: int) -> tuple[Any, ...]:
     run_at = now if job.run_at_us is None else job.run_at_us
-    own = new_values(job, lanes.number(job.lane), policy_text(job.policy), job.digest())
+    own = new_values(job, lanes.place(job), policy_text(job.policy), job.digest())
     return (seq, State.READY.value, rank_of(job.urgent, job.priority), run_at, now, *own)

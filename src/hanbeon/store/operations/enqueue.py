@@ -207,7 +207,7 @@ def single_event(job: NewJob) -> tuple[str, str, str]:
 def single_values(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
     """Return the columns of a job that `enqueue_one` creates."""
     digest, policy = _shared(msgspec.structs.replace(job, id="", args="", meta=None))
-    return new_values(job, lanes.number(job.lane), policy, digest(job.args, job.meta))
+    return new_values(job, lanes.place(job), policy, digest(job.args, job.meta))
 
 
 @lru_cache(maxsize=256)
@@ -295,7 +295,7 @@ def _row(
         job.run_at_us,
         any(dep not in outside or outside[dep]["state"] != State.SUCCEEDED for dep in job.depends_on),
         lasting and _may_end_unseen(job, outside),
-        *new_values(job, lanes.number(job.lane), policy_text(job.policy), digest),
+        *new_values(job, lanes.place(job), policy_text(job.policy), digest),
     )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from hanbeon.clock import Clock, SystemClock
-from hanbeon.domain.job import LaneName
+from hanbeon.domain.job import RESERVED, LaneName, NewJob, check_size
 from hanbeon.store.operations.end_hooks import EndHook, end_hook_of
 from hanbeon.store.records import LANE_MASK, lane_number
 from hanbeon.store.tx import Tx, to_json
@@ -33,6 +33,8 @@ class LaneCache:
         self._until: dict[LaneName, float] = {}
         self.limited: set[int] = set()
         """Queues seen with a limit: a hint to wake other instances when one of their slots becomes free."""
+        self.max_payload_bytes: int | None = None
+        """The limit of what a job carries; None: none, for whoever opens a store without settings."""
         self.hooked: dict[int, EndHook] = {}
         """The known lanes whose task has an end hook."""
 
@@ -53,12 +55,23 @@ class LaneCache:
             return self
         made = await add_lanes(tx, missing)
         tx.after_commit(partial(self._committed._note_all, made))
+        other = self._copy()
+        other._note_all(made)
+        return other
+
+    def unlimited(self) -> LaneCache:
+        """A copy for jobs whose arguments were checked when something else was saved, under the limit of that time."""
+        other = self._copy()
+        other.max_payload_bytes = None
+        return other
+
+    def _copy(self) -> LaneCache:
         other = LaneCache(self._clock)
         other._committed = self._committed
+        other.max_payload_bytes = self.max_payload_bytes
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
         other._until = dict(self._until)
         other.hooked = dict(self.hooked)
-        other._note_all(made)
         return other
 
     async def _touch(self, tx: Tx, names: list[LaneName]) -> list[LaneName]:
@@ -81,6 +94,25 @@ class LaneCache:
 
     def number(self, name: LaneName) -> int:
         return self._numbers[name]
+
+    def place(self, job: NewJob) -> int:
+        """Return the lane of a new job, whose size is within the limit: all new jobs pass here."""
+        self.check_payload(job.task, job.args, job.meta)
+        return self._numbers[job.lane]
+
+    def check_payload(self, task: str, args: str, meta: str | None) -> None:
+        """Reject what is over the limit.
+
+        Built-in tasks are exempt: their arguments are made of what was checked, often while another job ends, which a
+        limit that was lowered since must not keep from ending.
+        """
+        limit = self.max_payload_bytes
+        if limit is not None and not task.startswith(RESERVED):
+            # A character has at most four bytes: most need not be encoded.
+            if len(args) > limit // 4:
+                check_size("args", args, limit)
+            if meta is not None and len(meta) > limit // 4:
+                check_size("meta", meta, limit)
 
     def knows(self, lane: int) -> bool:
         """True if `name` knows the lane."""

@@ -11,7 +11,6 @@ from hanbeon.engine.stream.wire import Wire
 from hanbeon.store.operations.dispatches import statuses
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.jobs import EngineJobs
-from hanbeon.surfaces.service import page
 from hanbeon.surfaces.validation import or_default, validate
 
 
@@ -22,8 +21,8 @@ class EngineDeadLetters(EngineJobs):
         """List the dead letters by stream, the newest first."""
         query = validate(schemas.DeadLetterQuery, fields)
         async with self._letters() as letters:
-            found = await letters.page(query.limit + 1, or_default(query.cursor, None))
-        items, next_cursor = page(found, query.limit, lambda letter: letter.id)
+            items, more = await letters.page(query.limit, or_default(query.cursor, None))
+        next_cursor = items[-1].id if more else None
         return schemas.DeadLetterPage(items=[self._letter(each) for each in items], next_cursor=next_cursor)
 
     async def deadletter(self, letter_id: str) -> schemas.DeadLetter:

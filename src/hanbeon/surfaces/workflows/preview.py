@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hanbeon.domain.templates import TemplateError, variables
+import msgspec
+
+from hanbeon.domain.templates import Budget, TemplateError, variables
 from hanbeon.domain.workflows.checks import STEPS, TARGET
 from hanbeon.domain.workflows.definition import Definition
 from hanbeon.domain.workflows.literals import StepType
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import shown_target
+from hanbeon.store.operations.pages import Slice, fitting
 from hanbeon.store.operations.workflows import WorkflowRecord
 from hanbeon.surfaces.workflows.schemas import RenderedMessage
 from hanbeon.surfaces.workflows.variables import fill, values_of
@@ -21,8 +25,11 @@ _NO_RUN = "00000000-0000-0000-0000-000000000000"
 
 def rendered_messages(
     record: WorkflowRecord, given: Mapping[str, Any], outputs: Mapping[str, Any], at: int
-) -> list[RenderedMessage]:
-    """Render the messages of all steps; the output of a step that is not given is shown by its name."""
+) -> Slice[RenderedMessage]:
+    """Render the messages of all steps; the output of a step that is not given is shown by its name.
+
+    They end where a page ends, in bytes. It may take a moment: on an event loop, call it in a thread.
+    """
     definition = record.plan
     values = values_of(
         definition,
@@ -33,26 +40,27 @@ def rendered_messages(
         zone=zone_of(record.timezone),
         outputs={**_placeholders(definition), **outputs},
     )
-    found = []
+    return fitting(((each, len(msgspec.json.encode(each))) for each in _messages(definition, values)), sys.maxsize)
+
+
+def _messages(definition: Definition, values: Mapping[str, Any]) -> Iterator[RenderedMessage]:
     for index, step in enumerate(definition.steps):
         if step.type is not StepType.MESSAGE:
             continue
         for number, recipient in enumerate(step.recipients if step.recipients is not None else ({},)):
             own = {**values, **{name: value for name, value in recipient.items() if name != TARGET}}
+            budget = Budget()
             try:
-                found.append(
-                    RenderedMessage(
-                        step=index,
-                        name=step.name,
-                        recipient=number,
-                        target=shown_target(str(recipient.get(TARGET) or step.target)),
-                        title=str(fill(step.title or "", own)),
-                        body=str(fill(step.body or "", own)),
-                    )
+                yield RenderedMessage(
+                    step=index,
+                    name=step.name,
+                    recipient=number,
+                    target=shown_target(str(recipient.get(TARGET) or step.target)),
+                    title=str(fill(step.title or "", own, budget)),
+                    body=str(fill(step.body or "", own, budget)),
                 )
             except TemplateError as error:
                 raise InvalidInput(str(error), field=f"steps[{index}]") from None
-    return found
 
 
 def _placeholders(definition: Definition) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.workflows.literals import (
@@ -196,7 +197,9 @@ class WorkflowDelivery(Result, frozen=True, kw_only=True):
 
 
 class WorkflowStep(Result, frozen=True, kw_only=True):
-    """A step that has begun. `unknown`: how many of its attempts were cut off; nobody saw how they ended."""
+    """A step that has begun. `unknown`: how many of its attempts were cut off; nobody saw how they ended.
+    `output_secret`: the output comes from secrets, and only admins see it; for others it is null.
+    """
 
     index: int
     name: str
@@ -210,6 +213,10 @@ class WorkflowStep(Result, frozen=True, kw_only=True):
     unknown: int
     job_id: str | None
     deliveries: list[WorkflowDelivery]
+    output_secret: bool = False
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, output=None) if self.output_secret else self
 
 
 class SkippedTimes(Result, frozen=True, kw_only=True):
@@ -242,9 +249,15 @@ class WorkflowRun(Result, frozen=True, kw_only=True):
     def is_unfinished(self) -> bool:
         return self.status not in ENDED
 
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, steps=[each.for_readers() for each in self.steps])
+
 
 class WorkflowRunPage(Page[WorkflowRun], frozen=True, kw_only=True):
     """Runs, newest first."""
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, items=[each.for_readers() for each in self.items])
 
 
 class Workflow(Result, frozen=True, kw_only=True):
@@ -267,6 +280,9 @@ class Workflow(Result, frozen=True, kw_only=True):
     updated_at: str
     run: WorkflowRun | None = None
 
+    def for_readers(self) -> Self:
+        return self if self.run is None else msgspec.structs.replace(self, run=self.run.for_readers())
+
 
 class WorkflowPage(Page[Workflow], frozen=True, kw_only=True):
     """Workflows in the order of their creation."""
@@ -286,6 +302,9 @@ class Execution(Result, frozen=True, kw_only=True):
     def is_unfinished(self) -> bool:
         return self.status not in ENDED
 
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, steps=[each.for_readers() for each in self.steps])
+
 
 class RenderedMessage(Result, frozen=True, kw_only=True):
     """A message as it would be sent; its target without secrets."""
@@ -299,7 +318,10 @@ class RenderedMessage(Result, frozen=True, kw_only=True):
 
 
 class DryRunResult(Result, frozen=True, kw_only=True):
+    """The messages in order. `more`: further ones were left out, because the answer would be over 4 MiB."""
+
     messages: list[RenderedMessage]
+    more: bool = False
 
 
 class Registered(Result, frozen=True, kw_only=True):

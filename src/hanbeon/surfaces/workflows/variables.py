@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import iso
-from hanbeon.domain.templates import render
+from hanbeon.domain.templates import Budget, render
 from hanbeon.domain.workflows.checks import RUN, STEPS
 from hanbeon.domain.workflows.definition import Definition
 from hanbeon.errors import InvalidInput
@@ -46,14 +46,14 @@ def check_given(definition: Definition, given: Mapping[str, Any]) -> None:
             raise InvalidInput(f"unknown variable{hint} declared are: {known}", field=f"variables.{name}")
 
 
-def fill(value: Any, values: Mapping[str, Any]) -> Any:
-    """Return the value with every text in it rendered."""
+def fill(value: Any, values: Mapping[str, Any], budget: Budget) -> Any:
+    """Return the value with every text in it rendered, all of them within the budget."""
     if isinstance(value, str):
-        return render(value, values)
+        return render(value, values, budget=budget)
     if isinstance(value, Mapping):
-        return {name: fill(each, values) for name, each in value.items()}
+        return {name: fill(each, values, budget) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [fill(each, values) for each in value]
+        return [fill(each, values, budget) for each in value]
     return value
 
 
