@@ -34,11 +34,15 @@ class StreamExecutor:
 
 
 class _StreamWork(AsyncWork):
+    _output_path: str | None = None
+
     async def run(self, call: Call) -> Any:
         spec, job = cast(StreamCall, call.task.spec), call.backend.job
         assert spec.work is not None  # Others are not claimed.
+        request = spec.request(job)
+        self._output_path = request.options.get("outputPath")
         try:
-            fields = dict(await spec.work(spec.request(job), _Reporter(call.backend)))
+            fields = dict(await spec.work(request, _Reporter(call.backend)))
         except WorkCancelled:
             return Reply(status="CANCELLED")
         except WorkFailed as error:
@@ -48,8 +52,9 @@ class _StreamWork(AsyncWork):
         return Reply(status="SUCCEEDED", result_uri=uri, checksum=checksum, result=result)
 
     def returned(self, call: Call, value: Any) -> Outcome:
+        spec = cast(StreamCall, call.task.spec)
         try:
-            return cast(StreamCall, call.task.spec).outcome(value, call.max_result_bytes)
+            return spec.of_attempt(spec.outcome(value, call.max_result_bytes), value, self._output_path)
         except InvalidInput as error:
             return Raised(str(error), FailureType.INVALID, permanent=True)
 

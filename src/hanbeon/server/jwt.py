@@ -18,6 +18,7 @@ _LEEWAY_SECONDS = 30
 _MOST = 8_192
 _PARTS = 3
 _CLAIMS = ["exp", "iss", "sub"]
+_DATES = ("exp", "nbf", "iat")
 
 
 class InvalidJwt(Exception):
@@ -71,6 +72,10 @@ class Issuer:
             leeway=_LEEWAY_SECONDS,
             options={"require": _CLAIMS, "verify_aud": self._audience is not None},
         )
+        for name in _DATES:
+            # The library also reads text as a number, which another reader of the same token may not.
+            if name in claims and type(claims[name]) not in (int, float):
+                raise InvalidJwt(f"the JWT's claim {name!r} must be a number of seconds since 1970")
         return claims
 
     def _key(self, header: Mapping[str, Any]) -> SigningKey:

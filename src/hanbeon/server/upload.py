@@ -18,6 +18,8 @@ from hanbeon.server.request import ApiRequest, NoFields
 
 FIELD = "file"
 _HEADER_BYTES = 8_192
+_AROUND_BYTES = 262_144
+"""How much may come before the content of the file, and after the end of the form: it is read and stored nowhere."""
 _REMEDY = f"send a form with one file named {FIELD!r}: curl -F {FIELD}=@replay.jsonl"
 
 Receive = Callable[..., AbstractAsyncContextManager[Any]]
@@ -50,7 +52,7 @@ class FormFile:
         self._stream = request.http.stream()
         self._parser = self._made()
         self._header: tuple[bytearray, bytearray] = (bytearray(), bytearray())
-        self._header_bytes = self._fed_bytes = 0
+        self._header_bytes = self._fed_bytes = self._idle_bytes = 0
         self._headers: dict[str, str] = {}
         self._files = 0
         self._waiting: list[bytes] = []
@@ -87,6 +89,12 @@ class FormFile:
         if not data:
             return False
         self._fed_bytes += len(data)
+        if self._is_over or not self._is_open:
+            self._idle_bytes += len(data)
+            if self._idle_bytes > _AROUND_BYTES:
+                raise NotMultipart(
+                    f"must have at most {_AROUND_BYTES:,} bytes around its file, got more; {_REMEDY}", field=FIELD
+                )
         try:
             self._parser.write(data)
         except FormParserError as error:

@@ -46,9 +46,8 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
 
     executor: ClassVar[str] = STREAM
     ids_statement: ClassVar[str | None] = None
-    """Translates a worker's `jobId`s: a named statement that takes numbers as JSON and returns `wire_id` and `id`.
-
-    None: a `jobId` is the job's id.
+    """Translates a worker's `jobId`s: a named statement that takes numbers as JSON and returns `wire_id` and `id`,
+    and what `of_attempt` compares. None: a `jobId` is the job's id.
     """
 
     dead_types: ClassVar[frozenset[str]] = frozenset()
@@ -88,6 +87,14 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
     def fence_of(self, result_uri: str) -> int | None:
         """Return the attempt that a result's path belongs to, where paths tell."""
         return None
+
+    def output_path(self, row: Mapping[str, Any], fence: int) -> str | None:
+        """Return the only path that an attempt may name, from a row of `ids_statement`; None: any."""
+        return None
+
+    def of_attempt(self, outcome: Outcome, reply: Reply, output_path: str | None) -> Outcome:
+        """Return the outcome, or a failure if the reply cannot be that of an attempt which was given this path."""
+        return outcome
 
     def outcome(self, reply: Reply, max_bytes: int) -> Outcome:
         """Return the outcome of a worker's result."""

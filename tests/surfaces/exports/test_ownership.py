@@ -5,19 +5,21 @@ from typing import Any
 import pytest
 
 from hanbeon import App
+from hanbeon.surfaces.engine.surface import SURFACE as ENGINE
 from hanbeon.surfaces.exports.surface import SURFACE as EXPORTS
 from hanbeon.surfaces.replays.surface import SURFACE as REPLAYS
 from tests.server.client import Client, Response
 from tests.server.websocket_client import dial, hear_any
-from tests.surfaces.exports.export_kit import exported, token_of, uploaded
+from tests.surfaces.exports.export_kit import ended, exported, token_of, uploaded
 
 _OF_ONE = [each for surface in (REPLAYS, EXPORTS) for each in surface.operations if each.parameters]
+
+_SCOPES = {"kim": "user", "lee": "user", "root": "admin", "reader": "read"}
 
 
 @pytest.fixture
 async def users(app: App, server: Client) -> dict[str, Client]:
-    scopes = {"kim": "user", "lee": "user", "root": "admin", "reader": "read"}
-    tokens = {user: await token_of(app, user, scope) for user, scope in scopes.items()}
+    tokens = {user: await token_of(app, user, scope) for user, scope in _SCOPES.items()}
     return {user: server.of(token) for user, token in tokens.items()}
 
 
@@ -51,6 +53,22 @@ async def test_events_reach_their_owner_alone(users: dict[str, Client]) -> None:
         own = await exported(users["lee"], await uploaded(users["lee"]))
         await users["lee"].post(f"/api/jobs/{own}/cancel")
         assert (await hear_any(lee))["jobId"] == own
+
+
+async def test_operators_see_no_result_of_others(app: App, working: Client) -> None:
+    """Operators see the job of an export, its state and its failure, but neither the place nor the hash of its file."""
+    users = {user: working.of(await token_of(app, user, scope)) for user, scope in _SCOPES.items()}
+    replay = await uploaded(users["kim"])
+    number = await exported(users["kim"], replay, "thumbnail", width=160, height=90)
+    done = await ended(users["kim"], number)
+    (job,) = (await users["root"].get("/api/engine/jobs?queue=exports")).json["items"]
+    assert (job["state"], job["path"], job["args"], job["result"]) == ("succeeded", f"/api/jobs/{number}", None, None)
+    of_operators = [f"{each.method} {each.path}" for each in ENGINE.operations if each.method == "GET"]
+    paths = [each.removeprefix("GET ").format(jobId=job["id"]) for each in of_operators if "{jobId}" in each]
+    for path in (*paths, "/api/engine/jobs", "/api/engine/events", f"/api/executions/{job['id']}", "/api/executions"):
+        for user in ("lee", "root", "reader"):
+            shown = (await users[user].get(path)).body.decode()
+            assert not [each for each in (done["resultChecksum"], "resultUri") if each in shown], (user, path)
 
 
 def test_every_operation_asks_for_the_user() -> None:

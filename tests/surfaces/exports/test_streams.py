@@ -120,11 +120,16 @@ async def test_hostile_paths_fail_their_exports(
             *(f"{root}/link/1.mp4", f"{root}/a/link.mp4", f"{root}/a/1.mp4\0", f"{root}/{'a/' * 3_000}1.mp4", ""),
             *(f"{root}/{'b' * count}/{'a/' * 3_000}1.mp4" for count in (1, 2)),
             *(f"{root}/．．/outside/1.mp4", f"{root}/a／1.mp4", f"{root}/a", str(root)),
+            # Regular files below the root, of another export and of another attempt.
+            *(f"{root}/a/1.mp4", "{own}/2.mp4", "{own}/1.png", "{own}//1.mp4", "{own}/x/../1.mp4"),
         ]
         jobs = [await exported(client, replay) for _ in hostile]
-        await _requests(redis, len(jobs))
+        requests = {int(each["jobId"]): json.loads(each["options"]) for each in await _requests(redis, len(jobs))}
         for job, path in zip(jobs, hostile, strict=True):
-            result = {"jobId": job, "fence": 1, "status": "SUCCEEDED", "resultUri": path, "checksum": "00"}
+            own = Path(requests[job]["outputPath"]).parent
+            _write(f"{own}/2.mp4")
+            uri = path.replace("{own}", str(own))
+            result = {"jobId": job, "fence": 1, "status": "SUCCEEDED", "resultUri": uri, "checksum": "00"}
             await redis.xadd("job.results", result)
         found = [await ended(client, job) for job in jobs]
         assert {(each["status"], each["errorCode"]) for each in found} == {("FAILED", "INVALID_OUTPUT_PATH")}, found
@@ -135,6 +140,20 @@ async def test_hostile_paths_fail_their_exports(
 
         assert {each.reason for each in await until("their letters", letters)} == {"INVALID_OUTPUT_PATH"}
         assert [(await client.get(f"/api/jobs/{job}/result")).code for job in jobs] == ["result_not_ready"] * len(jobs)
+
+
+async def test_result_text_names_no_other_file(app: App, working: Client, valkey: ValkeyServer) -> None:
+    """A worker may send JSON of its own besides the path: an export has none."""
+    root = Path(app.settings.jobs_export_path or "")
+    other = _write(f"{root}/other/1.mp4")
+    async with connected(valkey.url) as redis:
+        job = await exported(working, await uploaded(working))
+        (request,) = await _requests(redis, 1)
+        path = json.loads(request["options"])["outputPath"]
+        result = {"jobId": job, "status": "SUCCEEDED", "resultUri": path, "checksum": "00"}
+        await redis.xadd("job.results", {**result, "result": json.dumps({"resultUri": str(other)})})
+        done = await ended(working, job)
+    assert (done["status"], done["resultUri"], done["resultChecksum"]) == ("SUCCEEDED", path, "00")
 
 
 async def test_missing_file_is_found_out_by_the_download(app: App, working: Client, valkey: ValkeyServer) -> None:

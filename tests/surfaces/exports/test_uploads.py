@@ -41,6 +41,8 @@ _INVALID = [
     (b"{}", "multipart/form-data", "not_multipart"),
     (f"--{BOUNDARY}\r\nX: {'y' * 9_000}".encode(), _KIND, "not_multipart"),
     (b"\r\n\r\n", _KIND, "not_multipart"),
+    (form(SAMPLE.read_bytes()) + b"x" * 1_000_000, _KIND, "not_multipart"),
+    (b"\r\n" * 500_000 + form(SAMPLE.read_bytes()), _KIND, "not_multipart"),
 ]
 
 

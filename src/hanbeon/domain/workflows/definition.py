@@ -64,6 +64,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     steps: tuple[Step, ...]
     variables: Mapping[str, Any] = {}
     notifications: tuple[str, ...] = ()
+    trusted: bool = False
+    """An admin has saved its steps and notifications: they may use secrets that declare no hosts."""
 
 
 _definitions = msgspec.json.Decoder(Definition)

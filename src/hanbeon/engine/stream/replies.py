@@ -12,12 +12,14 @@ from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.engine.stream.messages import Message, UnreadableError, fence_of, read_message
 from hanbeon.engine.stream.wire import Dead, Entry, Wire
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.executors.executor import raised
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.complete import Completed
-from hanbeon.store.operations.stream_replies import Reply, Verdict, apply_replies, resolve
+from hanbeon.store.operations.stream_replies import ONLY_FENCE, Reply, Verdict, apply_replies, resolve
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.tasks.stream_call import Reply as WorkerReply
 from hanbeon.tasks.stream_call import StreamCall
 
 _log = get_logger("hanbeon.engine")
@@ -80,7 +82,7 @@ class ReplyReader:
                     # One of them cannot be applied, for whatever reason: it must not keep the others from it.
                     return any([await self._apply_of([entry], calls, instance) for entry in batch])
                 _log.exception("reply_failed", stream=batch[0].key, entry=batch[0].id)
-                more = [Dead(batch[0], f"{type(error).__name__}: {error}")]
+                more, ended = await self._write_failed(heard[0], error, calls, instance)
             dead += more
         buried = {id(each.entry) for each in dead}
         await self._wire.settle([entry for entry in batch if id(entry) not in buried], dead)
@@ -88,18 +90,35 @@ class ReplyReader:
             _log.warning("dead_letter", stream=each.entry.key, entry=each.entry.id, reason=each.reason)
         return bool(ended)
 
+    async def _write_failed(
+        self, heard: _Heard, error: Exception, calls: Mapping[str, StreamCall], instance: int
+    ) -> tuple[list[Dead], list[Completed]]:
+        """Bury a reply that cannot be applied. Was it a result, its attempt fails: it would be lost otherwise."""
+        dead = Dead(heard.entry, f"{type(error).__name__}: {error}")
+        if heard.outcome is None:
+            return [dead], []
+        instead = heard._replace(outcome=raised(error))
+        try:
+            _, ended = await self._store.write(lambda tx: self._write(tx, [instead], calls, instance))
+        except DatabaseUnavailable:
+            raise
+        except Exception:
+            _log.exception("reply_failed", stream=heard.entry.key, entry=heard.entry.id)
+            return [dead], []
+        return [dead], ended
+
     async def _write(
         self, tx: Tx, heard: Sequence[_Heard], calls: Mapping[str, StreamCall], instance: int
     ) -> tuple[list[Dead], list[Completed]]:
         """Apply messages of one stream, whose tasks may differ in how they name and judge them."""
         dead: list[Dead] = []
         call = next(iter(calls.values()))
-        ids = await resolve(tx, call.ids_statement, {each.message.wire_id for each in heard})
-        known = [each for each in heard if each.message.wire_id in ids]
-        dead += [Dead(each.entry, UNKNOWN_JOB) for each in heard if each.message.wire_id not in ids]
+        rows = await resolve(tx, call.ids_statement, {each.message.wire_id for each in heard})
+        known = [each for each in heard if each.message.wire_id in rows]
+        dead += [Dead(each.entry, UNKNOWN_JOB) for each in heard if each.message.wire_id not in rows]
         if not known:
             return dead, []
-        replies = [Reply(ids[each.message.wire_id], each.fence, each.message.progress, each.outcome) for each in known]
+        replies = [_reply_to(rows[each.message.wire_id], each, call) for each in known]
         leases = {task: None if each.lease is None else micros(each.lease) for task, each in calls.items()}
         verdicts, ended = await apply_replies(tx, self._store.lanes, replies, leases, instance, random.random())
         for each, reply, verdict in zip(known, replies, verdicts, strict=True):
@@ -115,13 +134,22 @@ class ReplyReader:
         return dead, ended
 
 
+def _reply_to(row: Mapping[str, Any], heard: _Heard, call: StreamCall) -> Reply:
+    """Return what a message asks of its job, which is known by now, and with it what the attempt was given."""
+    outcome, reply = heard.outcome, heard.message.reply
+    if outcome is not None and reply is not None:
+        path = call.output_path(row, ONLY_FENCE if heard.fence is None else heard.fence)
+        outcome = call.of_attempt(outcome, reply, path)
+    return Reply(row["id"], heard.fence, heard.message.progress, outcome)
+
+
 def _read(batch: Sequence[Entry], call: StreamCall, max_bytes: int) -> tuple[list[_Heard], list[Dead]]:
     """Read messages, and judge results outside of the transaction: that may look at files."""
     heard, dead = [], []
     for entry in batch:
         try:
             message = read_message(entry.kind, entry.fields)
-            outcome = None if message.reply is None else call.outcome(message.reply, max_bytes)
+            outcome = None if message.reply is None else _outcome(entry, call, message.reply, max_bytes)
             heard.append(_Heard(entry, message, fence_of(message, call), outcome))
         except UnreadableError as error:
             dead.append(Dead(entry, str(error)))
@@ -129,3 +157,12 @@ def _read(batch: Sequence[Entry], call: StreamCall, max_bytes: int) -> tuple[lis
             _log.exception("reply_failed", stream=entry.key, entry=entry.id)
             dead.append(Dead(entry, f"{type(error).__name__}: {error}"))
     return heard, dead
+
+
+def _outcome(entry: Entry, call: StreamCall, reply: WorkerReply, max_bytes: int) -> Outcome:
+    """Judge a result. One that cannot be judged fails its attempt, which nobody would end otherwise."""
+    try:
+        return call.outcome(reply, max_bytes)
+    except Exception as error:
+        _log.exception("reply_failed", stream=entry.key, entry=entry.id)
+        return raised(error)

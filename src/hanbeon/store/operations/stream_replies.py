@@ -51,19 +51,21 @@ class Reply(NamedTuple):
 
 LEASE_US = 600_000_000
 """How long a worker may stay silent if neither its task nor its job says."""
+ONLY_FENCE = 1
+"""The attempt of replies that do not say theirs: while there has been but one, they can be of no other."""
 _DIGITS = 19
 _progress = msgspec.json.Decoder(StreamProgress)
 
 
-async def resolve(tx: Tx, statement: str | None, wire_ids: Collection[str]) -> dict[str, str]:
-    """Return the ids of jobs by their ids on the wire; those that are none are left out.
+async def resolve(tx: Tx, statement: str | None, wire_ids: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """Return rows with the `id` of a job by its id on the wire; those that are none are left out.
 
     `statement` translates numbers, as JSON; None: an id on the wire is the job's.
     """
     if statement is None:
-        return {wire_id: wire_id for wire_id in wire_ids if is_id(wire_id)}
+        return {wire_id: {"id": wire_id} for wire_id in wire_ids if is_id(wire_id)}
     numbers = sorted(int(each) for each in wire_ids if each.isascii() and each.isdigit() and len(each) < _DIGITS)
-    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(numbers))}
+    return {str(row["wire_id"]): {**row, "id": str(row["id"])} for row in await tx.fetch(statement, to_json(numbers))}
 
 
 async def apply_replies(
@@ -114,8 +116,7 @@ def _judge(row: Any, reply: Reply, lanes: LaneCache, tasks: Collection[str], *, 
     if row is None or lanes.name(row["lane"]).task not in tasks:
         return Verdict.UNKNOWN
     sent = row["dispatched_at"] is not None and row["state"] in (State.READY, State.RUNNING)
-    # The first attempt is the only one there has been: a reply that does not say which it is of can be of no other.
-    meant = row["fence"] == (1 if reply.fence is None else reply.fence)
+    meant = row["fence"] == (ONLY_FENCE if reply.fence is None else reply.fence)
     overdue = row["state"] == State.RUNNING and row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
     if meant and isinstance(reply.outcome, Raised) and row["state"] == State.FAILED:
         return Verdict.REPEATED if row["failure_type"] == reply.outcome.failure_type else Verdict.IGNORED

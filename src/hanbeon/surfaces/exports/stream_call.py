@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
-from hanbeon.domain.exports.jobs import ExportArgs, output_name
+from hanbeon.domain.exports.jobs import ExportArgs, JobType, output_name
 from hanbeon.domain.job import Claimed
-from hanbeon.domain.outcome import Outcome, Raised
-from hanbeon.errors import PermanentError
+from hanbeon.domain.outcome import Outcome, Raised, Returned
+from hanbeon.errors import InvalidOutputPath, PermanentError
+from hanbeon.quotation import quoted
 from hanbeon.stream_worker.request import Request
 from hanbeon.surfaces.exports.export_run import check_output
 from hanbeon.tasks.stream_call import Reply, StreamCall
@@ -21,7 +23,10 @@ _args = msgspec.json.Decoder(ExportArgs)
 
 
 class ExportCall(StreamCall, frozen=True, kw_only=True):
-    """`jobId` is the export's number, and its attempt is in the name of its file. Results must be below `root`."""
+    """`jobId` is the export's number, and its attempt is in the name of its file.
+
+    A result names the file that its attempt was given and no other, below `root`.
+    """
 
     ids_statement: ClassVar[str | None] = "exports_by_number"
     dead_types: ClassVar[frozenset[str]] = frozenset({INVALID_OUTPUT_PATH})
@@ -31,11 +36,11 @@ class ExportCall(StreamCall, frozen=True, kw_only=True):
 
     def request(self, job: Claimed) -> Request:
         args = _args.decode(job.args)
-        path = Path(args.root, args.folder, output_name(args.job_type, job.fence))
+        path = _path(args.root, args.folder, args.job_type, job.fence)
         return Request(
             job_id=str(args.export_id),
             job_type=args.job_type.value,
-            options={**args.options, "outputPath": str(path), "fence": job.fence},
+            options={**args.options, "outputPath": path, "fence": job.fence},
             more={"replayId": str(args.replay_id)},
         )
 
@@ -43,10 +48,25 @@ class ExportCall(StreamCall, frozen=True, kw_only=True):
         stem = PurePosixPath(result_uri).stem
         return int(stem) if stem.isascii() and stem.isdigit() and len(stem) < 19 else None
 
+    def output_path(self, row: Mapping[str, Any], fence: int) -> str | None:
+        return _path(row["root"], row["folder"], JobType(row["job_type"]), fence)
+
+    def of_attempt(self, outcome: Outcome, reply: Reply, output_path: str | None) -> Outcome:
+        # A regular file below the root may be that of another owner, who would not be asked.
+        if not isinstance(outcome, Returned) or reply.result_uri == output_path:
+            return outcome
+        error = InvalidOutputPath(f"{quoted(reply.result_uri)} is not the outputPath of this attempt")
+        return Raised(str(error), INVALID_OUTPUT_PATH, permanent=True)
+
     def outcome(self, reply: Reply, max_bytes: int) -> Outcome:
         if reply.status == "SUCCEEDED":
             try:
                 check_output(Path(self.root), reply.result_uri or "")
             except PermanentError as error:
                 return Raised(str(error), INVALID_OUTPUT_PATH, permanent=True)
-        return super().outcome(reply, max_bytes)
+        # The path and its checksum are the whole result: JSON beside them could name another file.
+        return super().outcome(msgspec.structs.replace(reply, result=None), max_bytes)
+
+
+def _path(root: str, folder: str, job_type: JobType, fence: int) -> str:
+    return str(Path(root, folder, output_name(job_type, fence)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,10 +11,11 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import iso
+from hanbeon.domain.actor import is_admin
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.masks import MASK
-from hanbeon.domain.templates import TemplateError, variables
-from hanbeon.domain.workflows.checks import SECRETS, TARGET, check_definition
+from hanbeon.domain.templates import TemplateError
+from hanbeon.domain.workflows.checks import TARGET, check_definition
 from hanbeon.domain.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
 from hanbeon.domain.workflows.literals import Mode, StepType
 from hanbeon.domain.workflows.times import cron_of
@@ -25,6 +25,9 @@ from hanbeon.outbound.origin import split_url
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.validation import given_fields, inside
 from hanbeon.surfaces.workflows import schemas
+from hanbeon.surfaces.workflows.places import filled
+from hanbeon.surfaces.workflows.secret_use import check_secret_use
+from hanbeon.tasks.http_headers import check_not_of_connection
 
 _SHARED = frozenset(("type", "name", "retries", "retry_delay", "timeout", "on_error"))
 _FIELDS = {
@@ -36,7 +39,6 @@ _FIELDS = {
 _OF_MODE = {Mode.DELAYED: "delay_minutes", Mode.SCHEDULED: "scheduled_time", Mode.RECURRING: "recurrence"}
 _URL = "://"
 _PROBE, _ADDRESS = "probe", "probe@example.org"
-_PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
 _SECRET_HEADERS = ("authorization", "cookie", "token", "key", "secret", "password")
 
 
@@ -56,8 +58,12 @@ def definition_of(
     for name in ("name", "variables"):
         if name in fields:
             known[name] = fields[name]
+    if before is None or fields.keys() & {"steps", "notifications"}:
+        # Whatever else changes, it does not change what secrets are sent for, or where.
+        known["trusted"] = is_admin()
     definition = Definition(**known)
     check_definition(definition, messenger.secrets.names)
+    check_secret_use(definition, messenger)
     return definition
 
 
@@ -142,19 +148,15 @@ def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) 
         raise InvalidInput(f"must be whole, got one with {MASK} that is not as it was shown; give it anew", field=field)
     # Whatever a run will insert, the rest must be a target: a word stands for it, or an address.
     try:
-        own = {name for name in variables(text) if not name.startswith(f"{SECRETS}.")}
+        probe, address = filled(text, _PROBE), filled(text, _ADDRESS)
     except TemplateError as error:
         raise InvalidInput(str(error), field=field) from None
-
-    def filled(probe: str) -> str:
-        return _PLACE.sub(lambda found: probe if found[1] in own else found[0], text)
-
     try:
-        messenger.check_target(filled(_PROBE), field)
+        messenger.check_target(probe, field)
     except InvalidInput:
-        if not own:
+        if probe == text:
             raise
-        messenger.check_target(filled(_ADDRESS), field)
+        messenger.check_target(address, field)
     return text
 
 
@@ -169,6 +171,7 @@ def _http(given: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, Any]
     split_url(f"{place}/" if "{{" in url else url, "url")
     headers = dict(given.get("headers") or {})
     for name, value in headers.items():
+        check_not_of_connection(name, f"headers.{name[:40]}")
         if value == MASK:
             if name not in before:
                 raise InvalidInput(

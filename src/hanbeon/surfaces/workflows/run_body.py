@@ -17,6 +17,7 @@ from hanbeon.domain.workflows.definition import Definition, Step
 from hanbeon.domain.workflows.literals import STEP_ENDED, OnError, StepStatus
 from hanbeon.errors import DatabaseUnavailable, LeaseLost
 from hanbeon.executors.executor import MESSAGE_LIMIT
+from hanbeon.logs import get_logger
 from hanbeon.store.operations import workflow_runs as runs
 from hanbeon.store.operations import workflow_steps as checkpoints
 from hanbeon.store.operations.lease import Lease
@@ -31,6 +32,7 @@ from hanbeon.tasks.context import AttemptBackend
 from hanbeon.zones import zone_of
 
 T = TypeVar("T")
+_log = get_logger("hanbeon.workflows")
 _RETRY_SECONDS = 0.2
 OUTPUT_MOST = 65_536
 
@@ -41,6 +43,12 @@ class StepFailed(Exception):
     def __init__(self, message: str, *, code: str = FailureType.ERROR, permanent: bool = False) -> None:
         super().__init__(message)
         self.code, self.permanent = code, permanent
+
+
+def unforeseen(error: Exception, *, permanent: bool = False, mask: Callable[[str], str] = str) -> StepFailed:
+    """The failure of a step whose handler raised what it does not know. Not a loss: nothing was cut off."""
+    _log.error("step_crashed", exc_info=error)
+    return StepFailed(mask(f"{type(error).__name__}: {error}"), permanent=permanent)
 
 
 class StepPutOff(Exception):
@@ -174,8 +182,16 @@ async def _run_step(
         )
     except StepFailed as error:
         return await _attempt_failed(state, step, error, index)
+    except (DatabaseUnavailable, LeaseLost):
+        raise  # This attempt cannot write, or must not: nobody knows how far the step came.
+    except Exception as error:
+        return await _attempt_failed(state, step, unforeseen(error), index)
+    try:
+        text = _output_text(output)
+    except Exception as error:
+        # For good: the step has done its work, and would do it again.
+        return await _attempt_failed(state, step, unforeseen(error, permanent=True), index)
     # The handler may have written the record anew.
-    text = _output_text(output)
     await state.write(
         msgspec.structs.replace(
             state.steps[index],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,11 +11,12 @@ from hanbeon.clock import MICROS, iso
 from hanbeon.domain.workflows.times import Passed
 from hanbeon.messages import shown_target
 from hanbeon.store.operations.workflow_runs import RunRecord, WholeRun
-from hanbeon.store.operations.workflow_steps import DeliveryRecord, StepRecord
+from hanbeon.store.operations.workflow_steps import DeliveryRecord
 from hanbeon.store.operations.workflows import WorkflowRecord
 from hanbeon.surfaces.stored_json import StoredJson
 from hanbeon.surfaces.workflows import schemas
 from hanbeon.surfaces.workflows.plan import config_view, steps_view
+from hanbeon.surfaces.workflows.secret_use import secret_outputs
 from hanbeon.surfaces.workflows.vocabulary import status_of
 from hanbeon.zones import zone_of
 
@@ -67,7 +67,7 @@ class Serializer:
             late=run.late,
             skipped=self._skipped(run.skipped),
             variables=self._stored_json(run.variables),
-            steps=self._steps(whole.steps, whole.deliveries),
+            steps=self._steps(whole),
         )
 
     def execution(self, whole: WholeRun) -> schemas.Execution:
@@ -78,7 +78,7 @@ class Serializer:
             status=status_of(run.state),
             error_code=run.error_code,
             error_message=run.error_message,
-            steps=self._steps(whole.steps, whole.deliveries),
+            steps=self._steps(whole),
         )
 
     def executed(self, run: RunRecord) -> schemas.ExecutedRun:
@@ -120,7 +120,9 @@ class Serializer:
             error_message=row["error_message"],
         )
 
-    def _steps(self, steps: Sequence[StepRecord], deliveries: Sequence[DeliveryRecord]) -> list[schemas.WorkflowStep]:
+    def _steps(self, whole: WholeRun) -> list[schemas.WorkflowStep]:
+        plan = whole.run.plan if whole.steps else None
+        secret = frozenset() if plan is None else secret_outputs(plan)
         return [
             schemas.WorkflowStep(
                 index=step.step_index,
@@ -134,9 +136,10 @@ class Serializer:
                 ended_at=self._maybe(step.ended_at),
                 unknown=step.unknown,
                 job_id=step.step_job,
-                deliveries=[_delivery(each) for each in deliveries if each.step_index == step.step_index],
+                deliveries=[_delivery(each) for each in whole.deliveries if each.step_index == step.step_index],
+                output_secret=step.name in secret,
             )
-            for step in steps
+            for step in whole.steps
         ]
 
     def _skipped(self, text: str | None) -> schemas.SkippedTimes | None:

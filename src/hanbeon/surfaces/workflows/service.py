@@ -202,9 +202,10 @@ class Workflows(SchedulerEndpoints):
         now = await self._read(now_us)
         variables = given.get("variables", {})
         check_given(record.plan, variables)
-        return schemas.DryRunResult(
-            messages=rendered_messages(record, variables, given.get("outputs", {}), record.next_time or now)
+        found = await asyncio.to_thread(
+            rendered_messages, record, variables, given.get("outputs", {}), record.next_time or now
         )
+        return schemas.DryRunResult(messages=list(found.items), more=found.more)
 
     # Runs
 

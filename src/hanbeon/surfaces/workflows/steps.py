@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import itertools
+import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -14,21 +17,24 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import FailureType
-from hanbeon.domain.templates import render, variables
+from hanbeon.domain.templates import Budget, TemplateError, render, variables
 from hanbeon.domain.workflows.checks import SECRETS, TARGET
 from hanbeon.domain.workflows.definition import Step
 from hanbeon.domain.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
 from hanbeon.errors import InvalidInput, SecretUnavailable
 from hanbeon.messages import Message, MessageFailed, Messenger
+from hanbeon.outbound.target_shape import PROBE
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.operations.workflow_steps import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
-from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff
+from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff, unforeseen
 from hanbeon.surfaces.workflows.variables import fill
 
 if TYPE_CHECKING:
     from hanbeon.executors.http.executor import HttpExecutor
 
 _FIRST_LOOK_US, _LONGEST_LOOK_US = 1 * MICROS, 60 * MICROS
+# Nothing in it separates anything. Some services check the form of a token, which a word in its place lacks.
+_PLAIN = re.compile(r"[A-Za-z0-9_~-]*", re.ASCII)
 _CANCELLED_CHILD = "the job of this step was cancelled"
 
 
@@ -51,6 +57,7 @@ class StepHandlers:
         recipients = step.recipients if step.recipients is not None else ({},)
         errors: list[tuple[int, MessageFailed]] = []
         before: tuple[DeliveryRecord, ...] = ()
+        values = state.values()  # Once: outputs of a hundred steps are not to be read anew for each of many recipients.
         for number, recipient in enumerate(recipients):
             last = state.deliveries.get((record.step_index, number))
             if last is not None and last.status is DeliveryStatus.SENT:
@@ -59,7 +66,8 @@ class StepHandlers:
             sending = await self._sending(state, record, number, last)
             await state.write(deliveries=(*before, sending))
             try:
-                await self._send(state, step, recipient, f"{state.run.run_id}:{record.step_index}:{number}")
+                key = f"{state.run.run_id}:{record.step_index}:{number}"
+                await self._send(step, recipient, values, key, trusted=state.definition.trusted)
             except MessageFailed as error:
                 errors.append((number, error))
                 before = (_moved(sending, DeliveryStatus.FAILED, await state.now(), str(error)),)
@@ -87,37 +95,76 @@ class StepHandlers:
             changed_at=await state.now(),
         )
 
-    async def _send(self, state: RunState, step: Step, recipient: Mapping[str, Any], key: str) -> None:
+    async def _send(
+        self, step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any], key: str, *, trusted: bool
+    ) -> None:
+        """Send it; raises MessageFailed whatever happens, since the others are still to get theirs."""
         try:
-            await self._messenger.send(rendered(step, recipient, state.values()), timeout=step.timeout, key=key)
+            message = rendered(step, recipient, values)
+        except TemplateError as error:
+            raise MessageFailed(str(error), permanent=True, failure_type=FailureType.INVALID) from None
+        except Exception as error:
+            # For good: nothing was sent, and the next attempt would render the same.
+            raise MessageFailed(str(unforeseen(error, mask=self._mask)), permanent=True) from None
+        try:
+            await self._messenger.send(message, timeout=step.timeout, key=key, trusted=trusted)
+        except MessageFailed:
+            raise
         except SecretUnavailable as error:
             raise MessageFailed(str(error)) from None
+        except Exception as error:
+            raise MessageFailed(str(unforeseen(error, mask=self._mask))) from None
+
+    def _mask(self, text: str) -> str:
+        return self._messenger.secrets.mask(text)
 
     async def http(self, state: RunState, step: Step, record: StepRecord) -> Any:
         from hanbeon.surfaces.workflows.http_step import call
 
         key = f"{state.run.run_id}:{record.step_index}"
-        return await call(self._http, step, state.values(), self._messenger.secrets, key)
+        trusted = state.definition.trusted
+        return await call(self._http, step, state.values(), self._messenger.secrets, key, trusted=trusted)
 
 
 def rendered(step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any]) -> Message:
     """The message to one recipient. Its target keeps the names of secrets, which are filled in when it is sent."""
     own = {**values, **{name: value for name, value in recipient.items() if name != TARGET}}
     target = str(recipient.get(TARGET) or step.target)
+    probe = None
     if "://" in target:
-        target = _rendered_target(target, own)
-    return Message(target=target, title=str(fill(step.title or "", own)), body=str(fill(step.body or "", own)))
+        template, target = target, _rendered_target(target, own)
+        probe = _probe(template, own)
+    budget = Budget()
+    title, body = (str(fill(text or "", own, budget)) for text in (step.title, step.body))
+    return Message(target=target, probe=probe, title=title, body=body)
 
 
 def _rendered_target(target: str, values: Mapping[str, Any]) -> str:
     """Fill in all but secrets. What is inserted is quoted: it must not become another part of the URL."""
+    return _filled_target(target, values, lambda text: quote(text, safe="@"))
+
+
+def _probe(target: str, values: Mapping[str, Any]) -> str:
+    """Fill in an address for each address and a word for whatever else may be more than one value, no two alike."""
+    numbers = itertools.count()
+
+    def probe(text: str) -> str:
+        if _PLAIN.fullmatch(text):
+            return text
+        word = f"{PROBE}{next(numbers)}"
+        return f"{word}@example.org" if "@" in text else word
+
+    return _filled_target(target, values, probe)
+
+
+def _filled_target(target: str, values: Mapping[str, Any], encode: Callable[[str], str]) -> str:
     kept = {name: f"{{{{ {name} }}}}" for name in variables(target) if name.startswith(f"{SECRETS}.")}
     secret_names = {name.partition(".")[2]: text for name, text in kept.items()}
     encoded = set(kept.values())
     return render(
         target,
         {**values, SECRETS: secret_names},
-        encode=lambda text: text if text in encoded else quote(text, safe="@"),
+        encode=lambda text: text if text in encoded else encode(text),
     )
 
 
@@ -128,7 +175,8 @@ def _moved(record: DeliveryRecord, status: DeliveryStatus, at: int, error: str |
 def _not_sent(errors: list[tuple[int, MessageFailed]], of: int, *, several: bool) -> StepFailed:
     number, first = errors[0]
     message = f"{len(errors)} of {of} messages were not sent; recipient {number}: {first}" if several else str(first)
-    return StepFailed(message, permanent=all(error.permanent for _, error in errors))
+    code = FailureType.INVALID if all(error.failure_type == FailureType.INVALID for _, error in errors) else None
+    return StepFailed(message, code=code or FailureType.ERROR, permanent=all(error.permanent for _, error in errors))
 
 
 async def wait(state: RunState, step: Step, record: StepRecord) -> Any:
@@ -170,6 +218,10 @@ async def task(state: RunState, step: Step, record: StepRecord) -> Any:
     raise StepFailed(end.message or "the job failed", code=end.failure_type or FailureType.ERROR, permanent=True)
 
 
+def _arguments(step: Step, values: Mapping[str, Any]) -> str:
+    return to_json_text(fill(step.args or {}, values, Budget()), "an argument", "args")
+
+
 async def _start_job(state: RunState, step: Step, record: StepRecord, now: int) -> None:
     assert step.task_id is not None
     name = step.task_id
@@ -181,7 +233,8 @@ async def _start_job(state: RunState, step: Step, record: StepRecord, now: int) 
     if step.own_retries:
         policy = msgspec.structs.replace(policy, max_retries=step.retries)
     try:
-        args = to_json_text(fill(step.args or {}, state.values()), "an argument", "args")
+        # In a thread: there may be very many texts.
+        args = await asyncio.to_thread(_arguments, step, state.values())
     except InvalidInput as error:
         raise StepFailed(str(error), code=FailureType.INVALID, permanent=True) from None
     job = NewJob(
@@ -196,4 +249,7 @@ async def _start_job(state: RunState, step: Step, record: StepRecord, now: int) 
         work_item=state.run.run_id,
     )
     waiting = msgspec.structs.replace(record, status=StepStatus.WAITING, step_job=job.id)
-    await state.start_job(waiting, job, PutOffUntil(now + _FIRST_LOOK_US))
+    try:
+        await state.start_job(waiting, job, PutOffUntil(now + _FIRST_LOOK_US))
+    except InvalidInput as error:
+        raise StepFailed(str(error), code=FailureType.INVALID, permanent=True) from None
