@@ -33,6 +33,7 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "grant_time": "extends the leases of all that runs",
     "short_leases": "looks for one among all that runs",
     "expire_leases": "ends the leases of all that runs",
+    "lock_incarnation": "locks a table of one row, which has no plan",
 }
 BIG = {
     *("job", "job_id", "edge", "unmet", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
