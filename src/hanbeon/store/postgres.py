@@ -448,5 +448,5 @@ async def is_pooled(connection: Any) -> bool:
 async def _version(connection: Any) -> tuple[int | None, int | None]:
     if await connection.fetchval("SELECT to_regclass('hanbeon.schema_version')") is None:
         return None, None
-    row = await connection.fetchrow(schema.READ_VERSION)
+    row = await connection.fetchrow(statement("schema_version", Postgres))
     return (row["version"], row["runs_from"]) if row else (None, None)

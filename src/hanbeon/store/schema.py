@@ -17,7 +17,6 @@ CREATE TABLE IF NOT EXISTS hanbeon.schema_version (
   runs_from integer NOT NULL,
   applied_at bigint NOT NULL
 )"""
-READ_VERSION = (FOLDER.parent / "sql" / "schema_version.sql").read_text()
 WRITE_VERSION = "INSERT INTO hanbeon.schema_version (version, runs_from, applied_at) VALUES ($1, $2, hanbeon.now())"
 
 

@@ -478,11 +478,11 @@ def _migrate(connection: _Connection) -> None:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
         connection.rows(translate(schema.CREATE_VERSION_TABLE, Sqlite), ())
-        found = connection.rows(translate(schema.READ_VERSION, Sqlite), ())
+        found = connection.rows(statement("schema_version", Sqlite), ())
         for migration in schema.pending(found[0]["version"] if found else 0):
             connection.rows(schema.script(migration, Sqlite), ())
             connection.rows(translate(schema.WRITE_VERSION, Sqlite), (migration.version, migration.runs_from))
-        row = connection.rows(translate(schema.READ_VERSION, Sqlite), ())[0]
+        row = connection.rows(statement("schema_version", Sqlite), ())[0]
         schema.check(row["version"], row["runs_from"])
         connection.db.execute("COMMIT")
     except BaseException:

@@ -13,8 +13,9 @@ import apsw
 
 from hanbeon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound
 from hanbeon.store import schema
-from hanbeon.store.dialect import Sqlite, translate
+from hanbeon.store.dialect import Sqlite
 from hanbeon.store.sqlite_files import OURS_ALONE, SIDECARS
+from hanbeon.store.statements import statement
 
 _BUSY_MS = 5_000
 _FAULTS_SHOWN = 3
@@ -56,7 +57,7 @@ def check_copy(path: Path) -> None:
         if faults != ["ok"]:
             raise DatabaseUnavailable(f"{path} is damaged: {'; '.join(faults)}; use another backup")
         found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'hanbeon_schema_version'").fetchall()
-        versions = db.execute(translate(schema.READ_VERSION, Sqlite)).fetchall() if found else []
+        versions = db.execute(statement("schema_version", Sqlite)).fetchall() if found else []
         # An older one is migrated when it is opened.
         schema.check(*(max(versions[0][0] or 0, schema.VERSION), versions[0][1]) if versions else (None, None))
 

@@ -1,15 +1,21 @@
-"""The named statements of `sql/`: one file each, portable unless a folder of the dialect has its own."""
+"""Named statements: sections of SQL files, one file a noun; those of the engine are in `sql/`.
+
+A section begins with `-- name: claim`. It is portable unless a file of the dialect beside it, such as
+`claims.postgres.sql`, has a section of that name, which opens with why the text cannot be shared.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from hanbeon.store.dialect import PARAMETER, Dialect, translate, with_new_columns
 
 SQL = Path(__file__).parent / "sql"
-
-
+_SECTION = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_files = sorted(path for path in SQL.glob("*.sql") if "." not in path.stem)
 _NO_PRECONDITION = "SELECT 0 AS version"
 
 
@@ -45,10 +51,28 @@ def load(dialect: Dialect) -> dict[str, str]:
     return _texts(dialect.name)
 
 
+def add_statements(file: Path) -> None:
+    """Add the statements of a surface: those of a file, and of the files of dialects beside it."""
+    if file not in _files:
+        _files.append(file)
+        _texts.cache_clear()
+        statement.cache_clear()
+
+
 @cache
 def _texts(dialect: str) -> dict[str, str]:
-    folders = (SQL, SQL / dialect)  # The dialect's own come last, and replace the shared ones.
-    return {path.stem: path.read_text() for folder in folders for path in folder.glob("*.sql")}
+    own = [path for path in (file.with_suffix(f".{dialect}.sql") for file in _files) if path.exists()]
+    return _sections(_files) | _sections(own)
+
+
+def _sections(files: Iterable[Path]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in files:
+        _, *parts = _SECTION.split(file.read_text())
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            assert name not in found, f"{file}: {name} has two texts"
+            found[name] = text
+    return found
 
 
 def names(dialect: Dialect) -> list[str]:

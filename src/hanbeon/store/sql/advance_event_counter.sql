@@ -1,1 +1,0 @@
-UPDATE hanbeon.event_counter SET last_id = $1 WHERE only_row = 1

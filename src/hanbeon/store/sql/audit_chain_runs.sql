@@ -1,2 +1,0 @@
-SELECT r.chain_id, r.n, r.started_by, r.started_at, r.ended_at, r.job_number, r.operation_direction
-FROM hanbeon.chain_run AS r WHERE r.chain_id @in($1 bigint) ORDER BY r.chain_id, r.n

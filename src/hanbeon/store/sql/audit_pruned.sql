@@ -1,1 +1,0 @@
-SELECT p.before FROM hanbeon.pruned AS p

@@ -1,1 +1,0 @@
-SELECT q.name, q.paused, q.limits, q.changed_at FROM hanbeon.queue AS q ORDER BY q.name

@@ -1,1 +1,0 @@
-SELECT @replay_columns FROM hanbeon.replay AS r WHERE r.id > $1 ORDER BY r.id LIMIT $2

@@ -1,1 +1,0 @@
-SELECT @chain_columns FROM hanbeon.chain AS c WHERE c.id = $1

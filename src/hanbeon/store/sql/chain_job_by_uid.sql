@@ -1,1 +1,0 @@
-SELECT @chain_job_columns FROM hanbeon.chain_job AS b WHERE b.uid = $1

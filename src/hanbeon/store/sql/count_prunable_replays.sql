@@ -1,3 +1,0 @@
-SELECT count(*) AS rows FROM hanbeon.replay AS r
-WHERE r.created_at < (SELECT hanbeon.now()) - $1
-  AND NOT EXISTS (SELECT 1 FROM hanbeon.export AS e WHERE e.replay_id = r.id)

@@ -1,1 +1,0 @@
-SELECT count(*) AS rows FROM hanbeon.replay AS r WHERE r.owner = $1

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.chain WHERE id = $1

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.chain_run WHERE chain_id = $1

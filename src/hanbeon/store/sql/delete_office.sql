@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.office WHERE id = $1 RETURNING hanbeon.now() AS deleted_at

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.replay WHERE id @in($1 bigint)

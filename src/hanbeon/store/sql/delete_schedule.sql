@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.schedule WHERE id = $1

@@ -1,1 +1,0 @@
-UPDATE hanbeon.listener SET disabled_at = hanbeon.now() WHERE id = $1

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.dispatch WHERE n @in($1 bigint)

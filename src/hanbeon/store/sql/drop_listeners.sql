@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.listener WHERE id @in($1 @uuid)

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.login WHERE hash = $1 RETURNING hash

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.queue WHERE id @in($1 bigint)

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.unmet WHERE job @in($1 bigint)

@@ -1,1 +1,0 @@
-SELECT @export_columns FROM hanbeon.export AS e JOIN hanbeon.job AS j ON @has_id(j; e.uid) WHERE e.uid = $1

@@ -1,2 +1,0 @@
-SELECT @export_columns FROM hanbeon.export AS e JOIN hanbeon.job AS j ON @has_id(j; e.uid)
-WHERE e.id = $1 AND e.owner = $2

@@ -1,1 +1,0 @@
-SELECT min(l.since) AS since FROM hanbeon.listener AS l

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.unwanted_file WHERE id @in($1 bigint) RETURNING id

@@ -1,1 +1,0 @@
-SELECT @node_columns FROM hanbeon.jobs AS v WHERE v.seq @in($1 bigint) ORDER BY v.seq

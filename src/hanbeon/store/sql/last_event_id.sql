@@ -1,1 +1,0 @@
-SELECT last_id FROM hanbeon.event_counter WHERE only_row = 1

@@ -1,1 +1,0 @@
-SELECT l.job, count(*) AS chunks FROM hanbeon.log AS l WHERE l.job @in($1 bigint) GROUP BY l.job

@@ -1,1 +1,0 @@
-SELECT q.id, q.name FROM hanbeon.queue AS q WHERE @long_left

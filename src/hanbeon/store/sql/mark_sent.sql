@@ -1,1 +1,0 @@
-UPDATE hanbeon.dispatch SET epoch = $2 WHERE n @in($1 bigint)

@@ -1,1 +1,0 @@
-SELECT @node_columns FROM hanbeon.jobs AS v WHERE @id_in(v; $1) ORDER BY v.seq

@@ -1,1 +1,0 @@
-UPDATE hanbeon.pruned SET before = hanbeon.now() - $1 WHERE before < hanbeon.now() - $1

@@ -1,1 +1,0 @@
-SELECT hanbeon.now() AS now

@@ -1,2 +1,0 @@
-SELECT o.id, o.name, o.config, o.sessions, o.version, o.created_at, o.changed_at
-FROM hanbeon.office AS o WHERE o.id = $1

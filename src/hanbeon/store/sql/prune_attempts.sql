@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.past_attempt WHERE job @in($1 bigint)

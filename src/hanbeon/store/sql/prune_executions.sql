@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.execution WHERE job @in($1 bigint)

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.export WHERE uid IN (SELECT j.id FROM hanbeon.job AS j WHERE j.seq @in($1 bigint))

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.instance AS i WHERE @prunable_instance RETURNING id

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.log WHERE job @in($1 bigint)

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.trace WHERE job @in($1 bigint)

@@ -1,1 +1,0 @@
-DELETE FROM hanbeon.workflow_run WHERE job @in($1 bigint)

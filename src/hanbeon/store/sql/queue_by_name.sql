@@ -1,1 +1,0 @@
-SELECT q.id, q.name, q.paused, q.limits, q.declared FROM hanbeon.queue AS q WHERE q.name = $1 @lock

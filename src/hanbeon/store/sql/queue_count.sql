@@ -1,1 +1,0 @@
-SELECT count(*) AS queues FROM hanbeon.queue

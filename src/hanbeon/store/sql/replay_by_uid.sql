@@ -1,1 +1,0 @@
-SELECT @replay_columns FROM hanbeon.replay AS r WHERE r.uid = $1

@@ -1,2 +1,0 @@
-UPDATE hanbeon.dispatch SET epoch = NULL
-WHERE epoch IS NOT NULL AND epoch <> $1 AND close_at IS NULL

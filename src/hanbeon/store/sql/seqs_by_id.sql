@@ -1,1 +1,0 @@
-SELECT j.seq, j.id FROM hanbeon.job AS j WHERE @id_in(j; $1)

@@ -1,1 +1,0 @@
-SELECT j.seq FROM hanbeon.job AS j WHERE j.recount ORDER BY j.seq LIMIT $1

@@ -1,1 +1,0 @@
-SELECT t.id FROM hanbeon.token AS t WHERE t.request = $1

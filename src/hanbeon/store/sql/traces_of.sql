@@ -1,1 +1,0 @@
-SELECT job, context FROM hanbeon.trace WHERE job @in($1 bigint)
