@@ -251,7 +251,7 @@ async def test_flooding_process_is_slowed_and_loses_only_the_middle(app_url: str
         flooding = app.task(executor="process")(bodies.flooding.function)
         async with app.worker():
             job = await app.enqueue(flooding.call(lines=many))
-            await job.result(60)
+            await job.result(300)
         entries: list[LogEntry] = []
         after = None
         while True:

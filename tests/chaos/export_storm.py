@@ -20,7 +20,7 @@ from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.errors import NotFound
 from tests.chaos.export_messages import ExportMessages
 from tests.chaos.export_stream_worker import Fate
-from tests.chaos.moments import until
+from tests.chaos.moments import rows_of, until
 from tests.databases.ports import free_port
 from tests.databases.valkey import ValkeyServer
 from tests.processes.process import Process
@@ -161,11 +161,12 @@ class ExportStorm:
             return
         assert answer.status in (200, 202, 409), answer
         self.cancels[job] = answer.status != 409
-        await self.messages.report_success(job, self._some_file())
+        await self.messages.report_success(job, await self._output_path(job))
 
-    def _some_file(self) -> str:
-        found = sorted(map(str, (self.folder / "exports").glob("*/1.mp4")))
-        return found[0] if found else "/nowhere/1.mp4"
+    async def _output_path(self, job: int) -> str:
+        """Return the path that the first attempt of an export is given."""
+        (row,) = await rows_of(self.app.store, f"SELECT root, folder FROM hanbeon.export WHERE id = {job}")
+        return str(Path(row["root"], row["folder"], "1.mp4"))
 
     # Processes
 

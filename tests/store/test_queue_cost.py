@@ -25,7 +25,8 @@ MINUTE_US, HOUR_US = 60_000_000, 3_600_000_000
 
 
 async def _fill(world: World, first: int, last: int) -> None:
-    await world.enqueue(*[new_job(queue=f"q{n:05}") for n in range(first, last)])
+    for begin in range(first, last, MANY):  # A write on SQLite may take so long and no longer.
+        await world.enqueue(*[new_job(queue=f"q{n:05}") for n in range(begin, min(begin + MANY, last))])
     while await world.store.number_events() or await world.store.fold():
         pass
 

@@ -1,1 +1,0 @@
-"""`hanbeon chain`: chains of operations that are undone in reverse."""
