@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hanbeon.app import App
-    from hanbeon.domain.chains.job import ChainJob
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
     from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
     from hanbeon.error_base import HanbeonError
     from hanbeon.job import Job
+    from hanbeon.surfaces.chains.job import ChainJob
     from hanbeon.sync.app import SyncApp
     from hanbeon.sync.job import SyncJob
     from hanbeon.tasks.context import Context, SyncContext, current
@@ -48,7 +48,7 @@ __all__ = [
 # print its help. `tests/cli/test_public_names.py` holds this table against the imports above.
 _HOMES = {
     "App": "app",
-    "ChainJob": "domain.chains.job",
+    "ChainJob": "surfaces.chains.job",
     "Context": "tasks.context",
     "HanbeonError": "error_base",
     "Job": "job",

@@ -11,8 +11,8 @@ import pytest
 
 from hanbeon import App
 from hanbeon.cli.catalogue import NAMES
-from hanbeon.store.backends import migrate
 from hanbeon.store.operations.queues import declare_queues
+from hanbeon.surfaces.store_parts import migrate
 from tests.cli.hanbeon import call, hanbeon, hanbeon_inside
 from tests.cli.terminal import Terminal
 from tests.cli.workers import Running

@@ -73,7 +73,7 @@ class ServerRun:
 
 
 def _migrate(url: str) -> None:
-    from hanbeon.store.backends import migrate  # It is slow to import, and most plugin tests have no database.
+    from hanbeon.surfaces.store_parts import migrate  # It is slow to import, and most plugin tests have no database.
 
     # A thread of its own, because the caller may be inside a running event loop.
     with ThreadPoolExecutor(1) as thread:

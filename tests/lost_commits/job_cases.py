@@ -129,6 +129,8 @@ async def lease_writes(scene: Scene) -> None:
         assert await scene.surely(lambda: scene.store.write_progress(held, "0.5"))
         assert await scene.surely(lambda: scene.store.write_logs([LogWrite(held, offer)])) == {held}
         assert await scene.surely(lambda: scene.store.note_overdue(held))
+        assert await scene.surely(lambda: scene.store.note_begin(held, begun=False))
+        assert await scene.surely(lambda: scene.store.note_begin(held, begun=True))
         await scene.surely(lambda: scene.store.write(lambda tx: grant_time(tx, 2 * LEASE_US)))
     assert await _lines(job, claimed.fence) == ["a line"]
 

@@ -8,7 +8,6 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -25,13 +24,12 @@ from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.databases.faults import CommitFaults, lossy
-from tests.store.write_operations import FOLDER
+from tests.store.write_operations import operation_name
 
 T = TypeVar("T")
 LEASE = 30.0
 LEASE_US = 30_000_000
 _TRIES = 3
-_OPERATIONS = str(FOLDER)
 
 
 class Scene:
@@ -124,8 +122,8 @@ class Scene:
         return found
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(_OPERATIONS):
-            self.operations.add(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
+        if event == "call" and (name := operation_name(frame.f_code.co_filename, frame.f_code.co_name)) is not None:
+            self.operations.add(name)
 
 
 Case = Callable[[Scene], Awaitable[None]]

@@ -8,8 +8,6 @@ from functools import partial
 from typing import Any
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.chains.literals import OnBackwardFailure, OnUnknown
-from hanbeon.domain.chains.steps import task_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
@@ -19,19 +17,22 @@ from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import logins, tokens
 from hanbeon.store.copy_format import WORTH_IT
-from hanbeon.store.operations import chain_walk, idempotency, listeners
-from hanbeon.store.operations import chains as chain_rows
-from hanbeon.store.operations.chains import NewChain, NewChainJob
+from hanbeon.store.operations import idempotency, listeners
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.declarations import declare_schedule
 from hanbeon.store.operations.executions import execution
 from hanbeon.store.operations.idempotency import IdempotentRequest
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains import rows as chain_rows
+from hanbeon.surfaces.chains import walker
+from hanbeon.surfaces.chains.literals import ChainEventType, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.rows import NewChain, NewChainJob
+from hanbeon.surfaces.chains.steps import task_of
 from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.schedules.declarations import declared_schedule
 from hanbeon.tasks.task_settings import settings_of
-from tests.lost_commits.scene import Scene
+from tests.lost_commits.scene import LEASE, Scene
 
 _HOOK = {"url": "https://example.org/hook", "secret": "whsec_" + "A" * 32}
 _DAY = 86_400.0
@@ -246,18 +247,42 @@ async def chains(scene: Scene) -> None:
     await lose(lambda tx: chain_rows.add_chain(tx, new, jobs[:1]))
     made = (await store.read(lambda tx: chain_rows.chains(tx, 0, 1_000)))[0][-1].chain
     await lose(lambda tx: chain_rows.add_jobs(tx, made.id, jobs[1:]))
-    await lose(lambda tx: chain_walk.begin_run(tx, lanes, made.id, run, "t"))
+    await lose(lambda tx: walker.begin_run(tx, lanes, made.id, run, "t"))
     await end_step(Returned('{"return":1,"context":{"a":1}}'))
-    await lose(lambda tx: chain_walk.abort(tx, lanes, made.id), ChainWrongState)
+    await lose(lambda tx: walker.abort(tx, lanes, made.id), ChainWrongState)
     await end_step(Raised("no"))
-    await lose(lambda tx: chain_walk.resume(tx, lanes, made.id), ChainWrongState)
+    await lose(lambda tx: walker.resume(tx, lanes, made.id), ChainWrongState)
     await end_step(Raised("no"))
-    await lose(lambda tx: chain_walk.skip(tx, lanes, made.id), ChainWrongState)
+    await lose(lambda tx: walker.skip(tx, lanes, made.id), ChainWrongState)
     await end_step(Returned('{"return":2,"context":{"a":2}}'))
     found = await store.read(lambda tx: chain_rows.whole_chain(tx, made.id))
     assert [job.state for job in found.jobs] == ["SUCCESS, CANCELED", "FAILED, FAILED"]
     assert (found.chain.state, found.chain.context, found.chain.run) == ("READY", '{"a":2}', 1)
     await lose(lambda tx: chain_rows.delete_chain(tx, made.id), ChainNotFound)
+
+
+async def lost_undo(scene: Scene) -> None:
+    """A backward operation that is lost three times in a row, which one event reports, and is skipped then."""
+    store, lanes = scene.store, scene.store.lanes
+    await store.write(lambda tx: chain_rows.add_chain(tx, _new_chain(scene.new_id()), [_chain_job(scene.new_id())]))
+    made = (await store.read(lambda tx: chain_rows.chains(tx, 0, 1_000)))[0][-1].chain
+    await store.write(lambda tx: walker.begin_run(tx, lanes, made.id, scene.new_id(), "t"))
+    (held,) = await scene.claim(task_of("lib"))
+    await store.complete([CompletionReport(held.seq, held.fence, Raised("no"), instance=held.instance)])
+    worker = scene.app.worker()
+    for wait in (0, 1, 2):
+        await scene.clock.advance(wait)
+        await worker.promote.run_once()
+        assert await scene.claim(task_of("lib"))
+        await scene.clock.advance(LEASE + 1)
+        with scene.losing():
+            await scene.surely(lambda: store.recover(10))
+    with scene.losing():
+        await scene.surely(lambda: store.write(lambda tx: walker.skip(tx, lanes, made.id)), ChainWrongState)
+    lost = [each for each in await scene.events() if each.type == ChainEventType.STEP_LOST]
+    assert [each.details["losses"] for each in lost if each.details["queue_id"] == made.id] == [3]
+    found = await store.read(lambda tx: chain_rows.whole_chain(tx, made.id))
+    assert (found.chain.state, [job.state for job in found.jobs]) == ("READY", ["FAILED, FAILED"])
 
 
 async def traced_chain(scene: Scene) -> None:
@@ -269,7 +294,7 @@ async def traced_chain(scene: Scene) -> None:
         await store.write(lambda tx: chain_rows.add_chain(tx, _new_chain(scene.new_id()), jobs))
         made = (await store.read(lambda tx: chain_rows.chains(tx, 0, 1_000)))[0][-1].chain
         with working_for(context):
-            await store.write(lambda tx: chain_walk.begin_run(tx, lanes, made.id, scene.new_id(), "t"))
+            await store.write(lambda tx: walker.begin_run(tx, lanes, made.id, scene.new_id(), "t"))
         (first,) = await scene.claim(task_of("lib"))
         with scene.losing():
             await scene.surely(lambda: store.complete([_success(first)]))
@@ -303,5 +328,5 @@ def _chain_job(uid: str) -> NewChainJob:
 CASES = [
     *(offices, office_deletion, left_queues, schedules, fires, many_fires, waiting_fires, manual_runs),
     registered_tasks,
-    *(api_tokens, browser_logins, keyed_requests, chains, traced_chain),
+    *(api_tokens, browser_logins, keyed_requests, chains, lost_undo, traced_chain),
 ]

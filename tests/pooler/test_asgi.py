@@ -18,7 +18,7 @@ import pytest
 from hanbeon import App
 from hanbeon.asgi import Application
 from hanbeon.service.tokens import create_token
-from hanbeon.store.backends import migrate
+from hanbeon.surfaces.store_parts import migrate
 from tests.server.asgi_call import call, lifespan
 from tests.server.e2e.server_process import until
 

@@ -10,8 +10,8 @@ import pytest
 
 from hanbeon import App, Job, State, SyncApp
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED
-from hanbeon.store.backends import migrate
 from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.surfaces.store_parts import migrate
 from hanbeon.surfaces.verify import verify
 from tests.pooler.tasks import make_app
 from tests.processes.workers import worker_processes

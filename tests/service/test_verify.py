@@ -11,12 +11,12 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.service.verify import VerifyReport, render
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport as Settlement
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.store import Store
-from hanbeon.surfaces.store_parts import equip
+from hanbeon.surfaces.store_parts import equip, migrate
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing.clock import VirtualClock
 from tests.service.corruptions import DOCTORS, LOG

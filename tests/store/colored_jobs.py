@@ -15,10 +15,11 @@ from hanbeon.clock import SystemClock
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.job import NewJob
 from hanbeon.store import bulk
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition, claim_these
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import migrate
 
 _MANY = 60
 _LEASE_US = 3_600_000_000

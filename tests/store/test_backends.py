@@ -20,9 +20,10 @@ from hanbeon.errors import (
     SecondSqliteLibrary,
 )
 from hanbeon.store import schema
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.sqlite import _Connection
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import migrate
 from tests.store.world import new_job
 
 

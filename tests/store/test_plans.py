@@ -11,13 +11,14 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import State
 from hanbeon.store import postgres
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.sqlite import SqliteUserTransaction
 from hanbeon.store.statements import names, statement
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import migrate
 from hanbeon.testing.clock import VirtualClock
 from tests.databases.postgres import PostgresServer
 from tests.store.sqlite_steps import Steps

@@ -10,13 +10,14 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.dialect import Postgres, Sqlite
 from hanbeon.store.operations import job_search
 from hanbeon.store.operations.job_indexes import JobSearch
 from hanbeon.store.operations.job_search import search_jobs
 from hanbeon.store.store import Store
 from hanbeon.surfaces.engine.schemas import JobFilter
+from hanbeon.surfaces.store_parts import migrate
 from tests.databases.postgres import PostgresServer
 from tests.store.job_table import BEGIN, PAIRS, RARE, SEARCHES, SECOND, CountedTx, as_tx, fill
 from tests.store.sqlite_steps import Steps

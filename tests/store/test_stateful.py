@@ -18,10 +18,10 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
-from hanbeon.store.backends import migrate
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease, renew
 from hanbeon.store.operations.queries import JobFilter, list_jobs
+from hanbeon.surfaces.store_parts import migrate
 from tests.databases.installations import Installation
 from tests.store.model import Model, ModelJob
 from tests.store.world import INSTANCE, LEASE_US, World, new_id

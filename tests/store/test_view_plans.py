@@ -9,8 +9,8 @@ import asyncpg
 import msgspec
 import pytest
 
-from hanbeon.store.backends import migrate
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite, translate
+from hanbeon.surfaces.store_parts import migrate
 
 # 150 offices with 1,000 jobs each, most of them done; 50,000 executions of 50 tasks, of 20,000 schedules; 50,000 more.
 FILL = """

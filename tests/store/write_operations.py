@@ -6,12 +6,22 @@ import ast
 import re
 from pathlib import Path
 
-import hanbeon.store.operations as package
+import hanbeon
 from hanbeon.store.dialect import Postgres, Sqlite
 from hanbeon.store.statements import names, statement
 
 _WRITES = re.compile(r"\b(INSERT INTO|UPDATE hanbeon|DELETE FROM)\b")
-FOLDER = Path(package.__path__[0])
+_PACKAGE = Path(hanbeon.__file__).parent
+_FOLDERS = (_PACKAGE / "store/operations", *(each.parent for each in _PACKAGE.glob("surfaces/*/statements.sql")))
+_FILES = frozenset(str(path) for folder in _FOLDERS for path in folder.glob("*.py"))
+
+
+def operation_name(file: str, function: str) -> str | None:
+    """Return the name of an operation of the engine (`module.function`) or a surface; None if it is in another file."""
+    if file not in _FILES:
+        return None
+    path = Path(file)
+    return f"{'' if path.parent == _FOLDERS[0] else f'{path.parent.name}.'}{path.stem}.{function}"
 
 
 def writing_statements() -> set[str]:
@@ -22,15 +32,15 @@ def writing_statements() -> set[str]:
 
 
 def writing_operations() -> set[str]:
-    """Names of the functions (`module.function`) that write in a transaction, directly or through others."""
+    """Names of the functions that write in a transaction, directly or through others."""
     writes = writing_statements()
     takes: dict[str, str] = {}
     calls: dict[str, set[str]] = {}
     found: set[str] = set()
-    for path in FOLDER.glob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+    for file in _FILES:
+        for node in ast.parse(Path(file).read_text()).body:
             if isinstance(node, ast.AsyncFunctionDef) and _takes_transaction(node):
-                name = f"{path.stem}.{node.name}"
+                name = str(operation_name(file, node.name))
                 takes[name] = node.name
                 calls[name] = _called(node)
                 if _texts(node) & writes or "emit" in _methods(node):

@@ -97,13 +97,13 @@ async def test_step_fails_and_is_not_lost(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("서울", "header 'X-City' must be ASCII without line breaks"),
         ("a\r\nX-Evil: 1", "header 'X-City' must be ASCII without line breaks"),
     ],
 )
-async def test_header_that_cannot_be_sent_is_named(kit: TestKit, text: str, told: str) -> None:
+async def test_header_that_cannot_be_sent_is_named(kit: TestKit, text: str, reason: str) -> None:
     async with Web(reply(200)) as web:
         run = await WorkflowKit(kit).run(
             {"type": "http", "url": web.url, "headers": {"X-City": "{{ city }}"}, "retries": 3},
@@ -111,7 +111,7 @@ async def test_header_that_cannot_be_sent_is_named(kit: TestKit, text: str, told
         )
         assert web.seen == []
     assert (run.status, statuses(run)) == ("failed", [("step1", "failed", 1)])
-    assert told in str(run.steps[0].error_message)
+    assert reason in str(run.steps[0].error_message)
     assert text not in str(run.steps[0].error_message)
 
 

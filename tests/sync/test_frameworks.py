@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from hanbeon.store.backends import migrate
+from hanbeon.surfaces.store_parts import migrate
 
 _DJANGO = """
 import sys

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hanbeon.store.backends import migrate
+from hanbeon.surfaces.store_parts import migrate
 
 _START = """
 import os, stat, sys, threading, time

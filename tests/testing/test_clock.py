@@ -4,8 +4,9 @@ import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.domain.job import NewJob
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import migrate
 from hanbeon.testing.clock import START_US, VirtualClock
 from tests.store.world import new_id
 

@@ -1,14 +1,16 @@
 """The list of commands and the front page, available without importing any command, or typer.
 
-Each command lives in the module of its name, as a function or a group of that name. Its text here is how its own help
-begins.
+Each command of the engine lives in the module of its name, as a function or a group of that name; those of surfaces are
+declared by them. Its text here is how its own help begins.
 """
 
 from __future__ import annotations
 
+from hanbeon.surfaces.registry import SURFACES
+
 TITLE = "A durable job scheduler on SQLite or PostgreSQL."
 
-COMMANDS: dict[str, dict[str, str]] = {
+_FIRST: dict[str, dict[str, str]] = {
     "Getting started": {
         "init": "Write a starter App or a starter hanbeon.toml, and print the next steps.",
         "demo": "Watch a worker run a graph of jobs with limits, retries and a timeout.",
@@ -37,15 +39,14 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Offices": {
         "office": "Manage offices: their jobs, config, statistics and events.",
     },
-    "Chains": {
-        "chain": "Create, run, watch and undo chains of operations.",
-    },
     "Exports": {
         "export": "Upload replays, export them to videos and thumbnails, and download these.",
     },
     "Workflows": {
         "workflow": "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
     },
+}
+_LAST: dict[str, dict[str, str]] = {
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",
@@ -67,6 +68,12 @@ COMMANDS: dict[str, dict[str, str]] = {
         "verify": "Audit a database: every transition legal, no job claimed twice, no event missing.",
     },
 }
+OF_SURFACES = {command.name: command for surface in SURFACES for command in surface.commands}
+_SECTIONS = {
+    title: {command.name: command.help for command in OF_SURFACES.values() if command.section == title}
+    for title in dict.fromkeys(command.section for command in OF_SURFACES.values())
+}
+COMMANDS = _FIRST | _SECTIONS | _LAST
 OPTIONS = {
     "--version": "Show the version and exit.",
     "--install-completion": "Install completion for the current shell.",

@@ -6,7 +6,6 @@ import functools
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping, Sequence
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -14,15 +13,16 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from hanbeon.cli import exits
-from hanbeon.cli.catalogue import NAMES, TITLE, front_page
+from hanbeon.cli.catalogue import NAMES, OF_SURFACES, TITLE, front_page
 from hanbeon.cli.command_words import running
 from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
 from hanbeon.cli.source.server_option import with_server
 from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
+from hanbeon.surfaces.surface import load
 
-_PACKAGES = ("chain", "demo", "export", "office", "schedule", "top", "workflow")
+_PACKAGES = ("demo", "export", "office", "schedule", "top", "workflow")
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -54,7 +54,8 @@ def _load(name: str) -> Any:
     """Import a command and build it, once: typer takes dozens of milliseconds for a group."""
     noun = name.replace("-", "_")
     module = f"{noun}.commands" if name in _PACKAGES else noun
-    found = getattr(import_module(f"hanbeon.cli.{module}"), noun)
+    reference = OF_SURFACES[name].reference if name in OF_SURFACES else f"hanbeon.cli.{module}:{noun}"
+    found = load(reference)
     if isinstance(found, typer.Typer):
         group = get_command(found)
         group.name = name

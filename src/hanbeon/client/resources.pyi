@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
-from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.domain.lifecycle import State
@@ -14,6 +13,7 @@ from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.domain.workflows.literals import WorkflowStatus
+from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.engine.overview import EngineOverview

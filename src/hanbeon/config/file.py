@@ -24,8 +24,11 @@ from hanbeon.settings import Settings
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
 from hanbeon.surfaces.surface import load as load_reference
+from hanbeon.surfaces.surface import reserve_queues
 from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
+# At once: a task may name its queue before a store is opened.
+reserve_queues(SURFACES)
 NAME = "hanbeon.toml"
 VARIABLE = "HANBEON_CONFIG"
 

@@ -13,10 +13,10 @@ from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
-from hanbeon.store.operations.chains import unfinished_counts
 from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains.rows import unfinished_counts
 from hanbeon.surfaces.operation import Operation
 from hanbeon.surfaces.schema import Result
 

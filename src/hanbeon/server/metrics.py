@@ -13,13 +13,13 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.chains.literals import ChainState
 from hanbeon.domain.delivery import ListenerKind, kind_of_queue
 from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.totals import ScheduleNumbers
+from hanbeon.surfaces.chains.literals import ChainState
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

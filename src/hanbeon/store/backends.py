@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from hanbeon.clock import Clock, SystemClock
+from hanbeon.clock import Clock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked
 from hanbeon.store.notify import PostgresNotifier, SqliteNotifier
@@ -46,16 +46,3 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
         f"must be sqlite:///jobs.db or postgresql://…, got {parts.scheme or masked(url)!r}",
         field="database_url",
     )
-
-
-async def migrate(url: str, clock: Clock | None = None) -> list[int]:
-    """Migrate a database to the current schema; return the versions applied. SQLite migrates whenever it is opened."""
-    store = open_store(url, clock or SystemClock())
-    try:
-        if isinstance(store.database, PostgresDatabase):
-            await store.database.connect()
-            return await store.database.migrate()
-        await store.database.open()
-        return []
-    finally:
-        await store.close()

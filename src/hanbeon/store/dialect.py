@@ -20,9 +20,8 @@
 @prunable_fire                             of f, a fire: likewise
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
-@chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
-@prunable_run                              of r, a run of a chain: older than $1, and may be deleted
-@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: likewise
+@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: the columns
+                                           of their records
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
@@ -54,7 +53,6 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.jobs import task_of as export_task
@@ -89,7 +87,8 @@ PARAMETER = re.compile(r"\$(\d+)")
 _WORD = re.compile(r"@(\w+)")
 
 
-def _quoted(words: Iterable[str]) -> str:
+def quoted(words: Iterable[str]) -> str:
+    """Return texts as a list of SQL literals."""
     return ", ".join(f"'{word}'" for word in words)
 
 
@@ -109,40 +108,28 @@ def _job_columns(**instead: str) -> str:
 
 
 _LIFECYCLE_WORDS = {
-    "states": _quoted(State),
-    "terminal_states": _quoted(state for state in State if state in TERMINAL),
-    "unfinished_states": _quoted(state for state in State if state in UNFINISHED),
-    "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
-    "dependency_policies": _quoted(OnDependencyFailure),
-    "scopes": _quoted(Scope),
-    "listener_kinds": _quoted(ListenerKind),
-    "fire_outcomes": _quoted(FireOutcome),
-    "execution_types": _quoted(ExecutionType),
-    "chain_states": _quoted(ChainState),
-    "chain_directions": _quoted(Direction),
-    "chain_unknowns": _quoted(OnUnknown),
-    "chain_backward_failures": _quoted(OnBackwardFailure),
-    "chain_columns": "c.id, c.uid, c.queue_library, c.state, c.operation_direction, c.retries, c.on_unknown, "
-    "c.on_backward_failure, c.job_number, c.context, c.run, c.steps, c.enqueued, c.place, c.step_job, c.created_by, "
-    "c.created_at, c.changed_at",
-    "chain_job_columns": "b.id, b.uid, b.chain_id, b.place, b.forward_operation, b.backward_operation, b.arguments, "
-    "b.operation_library, b.expired_us, b.state, b.job_return",
-    # The last run of a chain is kept as long as the chain: it shows what that run returned.
-    "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
-    "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
-    "export_types": _quoted(JobType),
-    "export_tasks": _quoted(export_task(each) for each in JobType),
+    "states": quoted(State),
+    "terminal_states": quoted(state for state in State if state in TERMINAL),
+    "unfinished_states": quoted(state for state in State if state in UNFINISHED),
+    "attempt_statuses": quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
+    "dependency_policies": quoted(OnDependencyFailure),
+    "scopes": quoted(Scope),
+    "listener_kinds": quoted(ListenerKind),
+    "fire_outcomes": quoted(FireOutcome),
+    "execution_types": quoted(ExecutionType),
+    "export_types": quoted(JobType),
+    "export_tasks": quoted(export_task(each) for each in JobType),
     "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
     "r.created_at",
     "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
     "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
     "j.failure_type, j.error_message",
-    "workflow_statuses": _quoted(WorkflowStatus),
-    "run_kinds": _quoted(RunKind),
-    "run_ends": _quoted(RunEnd),
-    "step_types": _quoted(StepType),
-    "step_statuses": _quoted(StepStatus),
-    "delivery_statuses": _quoted(DeliveryStatus),
+    "workflow_statuses": quoted(WorkflowStatus),
+    "run_kinds": quoted(RunKind),
+    "run_ends": quoted(RunEnd),
+    "step_types": quoted(StepType),
+    "step_statuses": quoted(StepStatus),
+    "delivery_statuses": quoted(DeliveryStatus),
     "workflow_columns": "w.seq, w.id, w.name, w.definition, w.shown, w.schedule_config, w.timezone, w.status, "
     "w.activation, w.activated_at, w.spent, w.run_id, w.next_time, w.last_time, w.declared_name, w.declared, "
     "w.version, w.created_by, w.created_at, w.changed_at, w.deleted_at",
@@ -166,7 +153,7 @@ _LIFECYCLE_WORDS = {
     # all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "
     "FROM hanbeon.edge AS e WHERE e.dependency = j.seq AND (SELECT d.state FROM hanbeon.job AS d "
-    f"WHERE d.seq = e.dependent) IN ({_quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
+    f"WHERE d.seq = e.dependent) IN ({quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
     "prunable_batch": "b.at < (SELECT hanbeon.now()) - $1",
     # A schedule keeps its last fire, however old.
     "prunable_fire": "f.recorded_at < (SELECT hanbeon.now()) - $1 AND f.fire_at <> coalesce((SELECT s.last_fire_at "

@@ -10,6 +10,8 @@ from hanbeon.store.dialect import Dialect, Postgres, translate
 
 FOLDER = Path(__file__).parent / "migrations"
 VERSION = 1
+_tables: list[Path] | None = None
+"""Files with the tables of parts beside the engine's; None: nobody has added any, which is never meant."""
 
 CREATE_VERSION_TABLE = """
 CREATE TABLE IF NOT EXISTS hanbeon.schema_version (
@@ -31,11 +33,20 @@ class Migration(NamedTuple):
 MIGRATIONS = (Migration(1, 1, "0001_engine.sql"),)
 
 
+def add_tables(file: Path) -> None:
+    """Add the tables of a part to those of the first migration."""
+    global _tables  # noqa: PLW0603 - see there
+    _tables = [*(_tables or ()), *([] if file in (_tables or ()) else [file])]
+
+
 def script(migration: Migration, dialect: Dialect) -> str:
-    files = [migration.file]
+    files = [FOLDER / migration.file]
     if migration.version == 1:
-        files = ["postgres_only.sql", *files] if dialect is Postgres else [*files, "sqlite_only.sql"]
-    return "\n".join(translate((FOLDER / file).read_text(), dialect) for file in files)
+        if _tables is None:
+            raise RuntimeError("the tables of the surfaces are missing; see `surfaces/store_parts.py`")
+        own = FOLDER / f"{dialect.name}_only.sql"
+        files = [own, *files, *_tables] if dialect is Postgres else [*files, *_tables, own]
+    return "\n".join(translate(file.read_text(), dialect) for file in files)
 
 
 def pending(version: int) -> list[Migration]:

@@ -8,9 +8,7 @@ from hanbeon.surfaces.exports.surface import SURFACE as EXPORTS
 from hanbeon.surfaces.offices.surface import SURFACE as OFFICES
 from hanbeon.surfaces.replays.surface import SURFACE as REPLAYS
 from hanbeon.surfaces.schedules.surface import SURFACE as SCHEDULES
-from hanbeon.surfaces.surface import Surface, reserve_queues
+from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.workflows.surface import SURFACE as WORKFLOWS
 
 SURFACES: tuple[Surface, ...] = (ENGINE, OFFICES, SCHEDULES, CHAINS, WORKFLOWS, REPLAYS, EXPORTS)
-# At once: a task may name its queue before a store is opened.
-reserve_queues(SURFACES)

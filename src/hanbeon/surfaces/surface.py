@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from hanbeon.surfaces.operation import Channel, Operation
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from hanbeon.store.tx import Tx
+    from hanbeon.surfaces.operation import Channel, Operation
 
 Reference = str
 """`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
+
+
+class Command(NamedTuple):
+    """A command of the command line: its name, the beginning of its help, and where it is."""
+
+    name: str
+    help: str
+    section: str
+    """The title that it stands under in `hanbeon --help`."""
+    reference: Reference
 
 
 class JobPlace(NamedTuple):
@@ -36,8 +45,9 @@ class Surface(NamedTuple):
     title: str
     """One line for the documentation."""
     service: Reference
-    operations: Sequence[Operation]
-    channels: Sequence[Channel] = ()
+    api: str
+    """The module with its OPERATIONS and CHANNELS, imported when they are used: `--help` needs neither."""
+    commands: Sequence[Command] = ()
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
@@ -46,6 +56,8 @@ class Surface(NamedTuple):
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    store: Reference | None = None
+    """Its `StorePart`: tables and statements of its own."""
     queues: Sequence[Reference] = ()
     """Names in modules that reserve queues when they are imported; see `domain/reserved_queues.py`."""
     end_hook: Reference | None = None
@@ -56,6 +68,14 @@ class Surface(NamedTuple):
     """`(job) → JobPlace | None`: where a job of this surface is found, for operators; None: it is not of this one."""
     docs: str = ""
     """Its page in `docs/`."""
+
+    @property
+    def operations(self) -> Sequence[Operation]:
+        return cast(Sequence["Operation"], importlib.import_module(self.api).OPERATIONS)
+
+    @property
+    def channels(self) -> Sequence[Channel]:
+        return cast(Sequence["Channel"], getattr(importlib.import_module(self.api), "CHANNELS", ()))
 
 
 def load(reference: Reference) -> Any:

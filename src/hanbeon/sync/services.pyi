@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from hanbeon.domain.chains.job import ChainJob
 from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.event_cursor import Cursor as EventCursor
 from hanbeon.surfaces.chains import keywords as chains_keywords
 from hanbeon.surfaces.chains import schemas as chains_schemas
+from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.service import AnyChain
 from hanbeon.surfaces.engine import keywords as engine_keywords
 from hanbeon.surfaces.engine import overview

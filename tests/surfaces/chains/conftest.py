@@ -6,7 +6,15 @@ import pytest
 
 from hanbeon import App
 from hanbeon.testing import TestKit
+from tests.store.conftest import pytest_generate_tests, shared_database, world
 from tests.surfaces.chains.chain_kit import LIBRARY, ChainKit
+
+__all__ = [
+    "chain_kit",
+    "pytest_generate_tests",
+    "shared_database",
+    "world",
+]  # Those of the store, for the recorded walks.
 
 
 @pytest.fixture

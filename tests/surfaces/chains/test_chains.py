@@ -322,7 +322,7 @@ async def test_verify_finds_a_stranded_chain(chain_kit: ChainKit) -> None:
     await chain_kit.script(f"UPDATE hanbeon.chain SET step_job = '{uuid.uuid4()}'")
     assert await chain_kit.findings() == ["stranded_chain"]
     await chain_kit.script("UPDATE hanbeon.chain_step SET state = 'FAILED' WHERE n = 1")
-    assert await chain_kit.findings() == ["stranded_chain", "broken_walk"]
+    assert await chain_kit.findings() == ["stranded_chain", "broken_walk", "broken_chain"]
 
 
 async def test_old_runs_are_pruned_but_the_last(chain_kit: ChainKit) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.chains.steps import QUEUE, task_of
 from hanbeon.domain.job import JobRecord
 from hanbeon.errors import ChainWrongState
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.totals import totals
 from hanbeon.surfaces.chains.schemas import Chain
+from hanbeon.surfaces.chains.steps import QUEUE, task_of
 from tests.surfaces.chains.chain_kit import LIBRARY, ChainKit, job, ran
 
 _GONE = 4711

@@ -62,7 +62,7 @@ async def test_pages_of_runs_are_bounded_in_bytes(chain_kit: ChainKit) -> None:
 
 
 async def test_page_ends_where_jobs_are_many(chain_kit: ChainKit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.operations.chains._JOBS_A_PAGE", 4)
+    monkeypatch.setattr("hanbeon.surfaces.chains.rows._JOBS_A_PAGE", 4)
     for _ in range(5):
         await chain_kit.chain({}, {})
     assert _numbers(await _pages(chain_kit.chains.list)) == [2, 2, 1]

@@ -7,14 +7,14 @@ import random
 import msgspec
 import pytest
 
-from hanbeon.domain.chains.literals import NO_OPERATION, UNINIT, OnBackwardFailure, OnUnknown
-from hanbeon.domain.chains.steps import StepArgs, task_of
 from hanbeon.domain.outcome import Outcome, Raised, Returned, TimedOut
-from hanbeon.store.operations.chain_walk import begin_run
-from hanbeon.store.operations.chains import NewChain, NewChainJob, WholeChain, add_chain, whole_chain
+from hanbeon.surfaces.chains.literals import NO_OPERATION, UNINIT, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.rows import NewChain, NewChainJob, WholeChain, add_chain, whole_chain
+from hanbeon.surfaces.chains.steps import StepArgs, task_of
 from hanbeon.surfaces.chains.verify import verify_chains
-from tests.domain.chains.reference import Job, QueueManager, Ran
+from hanbeon.surfaces.chains.walker import begin_run
 from tests.store.world import World, new_id
+from tests.surfaces.chains.reference import Job, QueueManager, Ran
 
 LIBRARY = "lib"
 _ENDS: dict[str, Outcome] = {

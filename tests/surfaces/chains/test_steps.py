@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hanbeon.domain.chains.literals import StepOutcome
-from hanbeon.domain.chains.steps import StepEnd, step_end
 from hanbeon.domain.lifecycle import State
+from hanbeon.surfaces.chains.literals import StepOutcome
+from hanbeon.surfaces.chains.steps import StepEnd, step_end
 
 _LEFT = '{"value":null,"context":{"kept":1},"error":{"type":"ValueError","message":"no"},"fence":2}'
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.chains.job import ChainJob
-from hanbeon.domain.chains.literals import NO_OPERATION, UNINIT, Direction, StepOutcome
-from hanbeon.domain.chains.walk import START, JobShape, initial_state, onward, state_after, to_next_operation
-from tests.domain.chains.reference import Job, QueueManager, Ran
+from hanbeon.surfaces.chains.job import ChainJob
+from hanbeon.surfaces.chains.literals import NO_OPERATION, UNINIT, Direction, StepOutcome
+from hanbeon.surfaces.chains.walk import START, JobShape, initial_state, onward, state_after, to_next_operation
+from tests.surfaces.chains.reference import Job, QueueManager, Ran
 
 F, B = "FORWARD", "BACKWARD"
 _OUTCOMES = {"success": StepOutcome.SUCCESS, "failure": StepOutcome.FAILED, "timeout": StepOutcome.TIMEOUT}

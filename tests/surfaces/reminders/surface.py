@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from hanbeon.surfaces.surface import Surface
-from tests.surfaces.reminders.operations import OPERATIONS
 
 SURFACE = Surface(
     name="reminders",
     title="Texts that a task sends later.",
     service="tests.surfaces.reminders.service:Reminders",
-    operations=OPERATIONS,
+    api="tests.surfaces.reminders.operations",
     retention="tests.surfaces.reminders.retention:RETENTION",
     docs="adding-a-surface.md",
 )

@@ -10,11 +10,11 @@ import pytest
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
-from hanbeon.store.backends import migrate
 from hanbeon.surfaces.offices import schemas as office_shapes
 from hanbeon.surfaces.offices import vocabulary as offices
 from hanbeon.surfaces.schedules import schemas as schedule_shapes
 from hanbeon.surfaces.schedules import vocabulary as schedules
+from hanbeon.surfaces.store_parts import migrate
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import hanbeon
 from tests.surfaces.views.page import documented, examples_and_grants

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.audit.chain_states import EngineEnd
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.chains import (
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.rows import (
     ChainJobRecord,
     ChainRecord,
     RunRecord,
@@ -19,7 +19,7 @@ from hanbeon.store.operations.chains import (
     run_record,
     step_record,
 )
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.state_audit import EngineEnd
 
 _CHAINS_AT_ONCE = 50
 

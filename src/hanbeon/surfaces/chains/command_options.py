@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 
 ChainId = Annotated[str, typer.Argument(metavar="CHAIN", help="The chain's number, its queue_id.", show_default=False)]
 Library = Annotated[

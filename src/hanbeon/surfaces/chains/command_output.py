@@ -8,9 +8,8 @@ import msgspec
 from rich.text import Text
 
 from hanbeon.cli.output import Cell
-from hanbeon.domain.chains.events import ChainEventType
-from hanbeon.domain.chains.literals import NO_OPERATION, ChainState, Direction
 from hanbeon.quotation import plain
+from hanbeon.surfaces.chains.literals import NO_OPERATION, ChainEventType, ChainState, Direction
 from hanbeon.surfaces.chains.schemas import Chain, ChainEvent, ChainJob, Run
 
 CHAIN_HEADINGS = ("chain", "state", "direction", "jobs", "run", "library")

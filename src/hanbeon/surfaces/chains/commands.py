@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hanbeon.cli import exits
-from hanbeon.cli.chain.options import (
+from hanbeon.cli.groups import group
+from hanbeon.cli.options import Arguments, Cursor, Database, Json, Limit
+from hanbeon.surfaces.chains.command_options import (
     Backward,
     BackwardFailure,
     ChainId,
@@ -21,8 +23,6 @@ from hanbeon.cli.chain.options import (
     StateFilter,
     Unknown,
 )
-from hanbeon.cli.groups import group
-from hanbeon.cli.options import Arguments, Cursor, Database, Json, Limit
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -35,8 +35,8 @@ def list_(
     database: Database = None, state: StateFilter = None, cursor: Cursor = None, limit: Limit = 50, json: Json = False
 ) -> None:
     """List chains in the order of their creation."""
-    from hanbeon.cli.chain.render import CHAIN_HEADINGS, chain_row
     from hanbeon.cli.output import print_json, print_next_page, print_table
+    from hanbeon.surfaces.chains.command_output import CHAIN_HEADINGS, chain_row
 
     page = _ask(database, lambda app: app.chains.list(state=state, cursor=cursor, limit=limit))
     if json:
@@ -131,8 +131,8 @@ def runs(
     chain: ChainId, database: Database = None, cursor: Cursor = None, limit: Limit = 50, json: Json = False
 ) -> None:
     """List the runs of a chain, newest first."""
-    from hanbeon.cli.chain.render import RUN_HEADINGS, run_row
     from hanbeon.cli.output import print_json, print_next_page, print_table
+    from hanbeon.surfaces.chains.command_output import RUN_HEADINGS, run_row
 
     page = _ask(database, lambda app: app.chains.runs(chain, cursor=cursor, limit=limit))
     if json:
@@ -172,7 +172,7 @@ def _ask(database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
 
 
 def _move(database: str | None, chain: str, action: Action, *, follow: bool, json: bool) -> None:
-    from hanbeon.domain.chains.literals import Direction
+    from hanbeon.surfaces.chains.literals import Direction
 
     found: schemas.Chain = _ask(database, lambda app: _moved(app, chain, action, follow=follow, quiet=json))
     if json or not follow:
@@ -183,10 +183,10 @@ def _move(database: str | None, chain: str, action: Action, *, follow: bool, jso
 
 async def _moved(app: App, chain: str, action: Action, *, follow: bool, quiet: bool) -> schemas.Chain:
     """Act on a chain and, if asked to, print the events of its walk until it has ended or is blocked."""
-    from hanbeon.cli.chain.render import event_line
     from hanbeon.cli.output import console
-    from hanbeon.domain.chains.events import ChainEventType
     from hanbeon.store.operations.events import last_event_id
+    from hanbeon.surfaces.chains.command_output import event_line
+    from hanbeon.surfaces.chains.literals import ChainEventType
 
     await app.store.number_events()  # Those of its last run may have no number yet.
     after = await app.store.read(last_event_id)
@@ -203,8 +203,8 @@ async def _moved(app: App, chain: str, action: Action, *, follow: bool, quiet: b
 
 
 def _print(chain: schemas.Chain, *, json: bool) -> None:
-    from hanbeon.cli.chain.render import JOB_HEADINGS, chain_facts, job_row
     from hanbeon.cli.output import print_facts, print_json, print_table
+    from hanbeon.surfaces.chains.command_output import JOB_HEADINGS, chain_facts, job_row
 
     if json:
         print_json(chain)

@@ -7,12 +7,12 @@ from datetime import tzinfo
 import msgspec
 
 from hanbeon.clock import iso
-from hanbeon.domain.chains.events import ChainEventType
-from hanbeon.domain.chains.steps import QUEUE
 from hanbeon.domain.events import Event
 from hanbeon.events.broadcast import Words
 from hanbeon.events.follower import Delivered
+from hanbeon.surfaces.chains.literals import ChainEventType
 from hanbeon.surfaces.chains.schemas import ChainEvent
+from hanbeon.surfaces.chains.steps import QUEUE
 from hanbeon.surfaces.event_page import EventSource
 
 _TYPES = {kind.value: kind for kind in ChainEventType}

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT, UNLINK
-from hanbeon.domain.chains.walk import initial_state
+from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT, UNLINK
+from hanbeon.surfaces.chains.walk import initial_state
 
 
 class ChainJob(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import NewChainJob
 
 

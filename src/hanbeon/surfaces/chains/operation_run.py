@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from hanbeon.domain.chains.steps import StepError, StepProgress, context_limit, library_of, progress_of, value_limit
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, InvalidInput, PermanentError
 from hanbeon.surfaces.chains.library import load_library, operations_of
+from hanbeon.surfaces.chains.steps import StepError, StepProgress, context_limit, library_of, progress_of, value_limit
 from hanbeon.tasks.context import SyncContext, reset_current, set_current
 
 _MESSAGE_MOST = 4_000

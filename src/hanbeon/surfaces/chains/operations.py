@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.domain.chains.literals import ChainState
 from hanbeon.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, LibraryNotAllowed
 from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.chains.literals import ChainState
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation
 

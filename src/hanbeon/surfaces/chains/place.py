@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from hanbeon.domain.chains.steps import PREFIX, StepArgs
 from hanbeon.domain.job import JobRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains.steps import PREFIX, StepArgs
 from hanbeon.surfaces.surface import JobPlace
 
 

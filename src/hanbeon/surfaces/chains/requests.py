@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hanbeon.clock import micros
-from hanbeon.domain.chains.job import ChainJob
-from hanbeon.domain.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
-from hanbeon.domain.chains.steps import context_limit, value_limit
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput, LibraryNotAllowed
 from hanbeon.quotation import quoted
-from hanbeon.store.operations.chains import NewChainJob
 from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.library import operation_names
+from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
+from hanbeon.surfaces.chains.rows import NewChainJob
+from hanbeon.surfaces.chains.steps import context_limit, value_limit
 from hanbeon.surfaces.validation import given_fields
 from hanbeon.tasks.options import did_you_mean
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hanbeon.store.operations.chains import prune_runs
 from hanbeon.store.operations.retention import AgedRows, Retention, counts
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains.rows import prune_runs
 
 _RUNS_A_STEP = 100
 """A run has many steps."""

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
-from hanbeon.domain.chains.walk import JobShape, initial_state
 from hanbeon.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, InvalidInput
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.walk import JobShape, initial_state
 
 R = TypeVar("R", bound=msgspec.Struct)
 JOBS_MOST = 1_000

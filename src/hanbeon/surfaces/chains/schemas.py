@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.domain.chains.events import ChainEventType
-from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.surfaces.chains.literals import ChainEventType, ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 

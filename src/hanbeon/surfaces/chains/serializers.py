@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import MICROS, iso
-from hanbeon.domain.chains.literals import HEAD, QUEUE_NOT_RUNNING, TAIL, UNINIT
-from hanbeon.store.operations.chains import ChainJobRecord, StepRecord, WholeChain, WholeRun
 from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.chains.literals import HEAD, QUEUE_NOT_RUNNING, TAIL, UNINIT
+from hanbeon.surfaces.chains.rows import ChainJobRecord, StepRecord, WholeChain, WholeRun
 
 
 class Serializer:

@@ -7,21 +7,20 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Unpack
 
-from hanbeon.domain.chains.job import ChainJob
-from hanbeon.domain.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
-from hanbeon.domain.chains.steps import QUEUE
 from hanbeon.domain.event_cursor import Cursor as EventCursor
 from hanbeon.domain.explain import ExplanationCode
 from hanbeon.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
 from hanbeon.service.explain import explain_job
-from hanbeon.store.operations import chain_walk, chains
-from hanbeon.store.operations.chains import NewChain, WholeChain
-from hanbeon.surfaces.chains import keywords, schemas
+from hanbeon.surfaces.chains import keywords, rows, schemas, walker
 from hanbeon.surfaces.chains.events import source, translated, words
+from hanbeon.surfaces.chains.job import ChainJob
+from hanbeon.surfaces.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.requests import JobPlan, check_jobs, fields_of
+from hanbeon.surfaces.chains.rows import NewChain, WholeChain
 from hanbeon.surfaces.chains.serializers import Serializer
+from hanbeon.surfaces.chains.steps import QUEUE
 from hanbeon.surfaces.chains.vocabulary import status_of
 from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.explanation import explanation_view
@@ -64,7 +63,7 @@ class Chains(Service):
             with inside(f"jobs[{number}]"):
                 jobs.append(plan.job(job, new_id(number + 1), library))
         await plan.check_operations(jobs)
-        return self._view(await self._write(lambda tx: chains.add_chain(tx, new, jobs)))
+        return self._view(await self._write(lambda tx: rows.add_chain(tx, new, jobs)))
 
     async def enqueue(
         self,
@@ -78,31 +77,31 @@ class Chains(Service):
         queue_id = _id(chain)
         given: dict[str, Any] = {**(fields_of(job) or {}), **fields}
         request = validate(schemas.NewChainJob, given)
-        record = await self._read(lambda tx: chains.chain_by_id(tx, queue_id))
+        record = await self._read(lambda tx: rows.chain_by_id(tx, queue_id))
         plan = self._plan
         new = plan.job(request, new_id(0), record.queue_library)
         await plan.check_operations([new], prefix="")
-        jobs = await self._write(lambda tx: chains.add_jobs(tx, queue_id, [new]))
+        jobs = await self._write(lambda tx: rows.add_jobs(tx, queue_id, [new]))
         shown = self._serializer.jobs(jobs)
         return next(view for view, each in zip(shown, jobs, strict=True) if each.uid == new.uid)
 
     async def get(self, chain: AnyChain) -> schemas.Chain:
         """The chain as it is now."""
         queue_id = _id(chain)
-        return self._view(await self._read(lambda tx: chains.whole_chain(tx, queue_id)))
+        return self._view(await self._read(lambda tx: rows.whole_chain(tx, queue_id)))
 
     async def list(self, **query: Unpack[keywords.ChainQueryFields]) -> schemas.ChainPage:
         """Chains in the order of their creation; continue with the page's `next_cursor`."""
         filter = given_fields(validate(schemas.ChainQuery, query))
         size, after = filter.get("limit", _PAGE_SIZE), int(filter.get("cursor") or 0)
-        found = await self._read(lambda tx: chains.chains(tx, after, size, filter.get("state")))
+        found = await self._read(lambda tx: rows.chains(tx, after, size, filter.get("state")))
         next_cursor = found.cursor(lambda each: each.chain.id)
         return schemas.ChainPage(items=[self._view(each) for each in found.items], next_cursor=next_cursor)
 
     async def delete(self, chain: AnyChain) -> None:
         """Delete a chain that is not running, with its history."""
         queue_id = _id(chain)
-        await self._write(lambda tx: chains.delete_chain(tx, queue_id))
+        await self._write(lambda tx: rows.delete_chain(tx, queue_id))
 
     # Runs
 
@@ -121,20 +120,20 @@ class Chains(Service):
         given = validate(schemas.NewRun, {} if context is None else {"context": dict(context)})
         first = self._plan.context(given_fields(given).get("context", {}))
         lanes, uid = self._store.lanes, new_id(0)
-        found = await self._write(lambda tx: chain_walk.begin_run(tx, lanes, queue_id, uid, by, first))
+        found = await self._write(lambda tx: walker.begin_run(tx, lanes, queue_id, uid, by, first))
         return await self._until_ended(found, seconds)
 
     async def resume(self, chain: AnyChain, *, wait: float | None = None) -> schemas.Chain:
         """Run the backward operation again that blocked the chain."""
-        return await self._move(chain, wait, chain_walk.resume)
+        return await self._move(chain, wait, walker.resume)
 
     async def skip(self, chain: AnyChain, *, wait: float | None = None) -> schemas.Chain:
         """Leave the blocked job as failed, and go on with those before it."""
-        return await self._move(chain, wait, chain_walk.skip)
+        return await self._move(chain, wait, walker.skip)
 
     async def abort(self, chain: AnyChain, *, wait: float | None = None) -> schemas.Chain:
         """Stop the forward operation under way; then the walk goes backward."""
-        return await self._move(chain, wait, chain_walk.abort)
+        return await self._move(chain, wait, walker.abort)
 
     async def _move(self, chain: AnyChain, wait: float | None, move: Callable[..., Any]) -> schemas.Chain:
         queue_id, seconds, lanes = _id(chain), _seconds(wait), self._store.lanes
@@ -147,7 +146,7 @@ class Chains(Service):
         filter = given_fields(validate(schemas.RunQuery, query))
         size, cursor = filter.get("limit", _PAGE_SIZE), filter.get("cursor")
         before = int(cursor) if cursor else None
-        found = await self._read(lambda tx: chains.runs(tx, queue_id, before, size))
+        found = await self._read(lambda tx: rows.runs(tx, queue_id, before, size))
         items = [self._serializer.run(each) for each in found.items]
         return schemas.RunPage(items=items, next_cursor=found.cursor(lambda each: each.run.n))
 
@@ -157,12 +156,12 @@ class Chains(Service):
         number = number_of(n)
         if number is None:
             raise ChainRunNotFound(queue_id, n)
-        return self._serializer.run(await self._read(lambda tx: chains.run_of(tx, queue_id, number)))
+        return self._serializer.run(await self._read(lambda tx: rows.run_of(tx, queue_id, number)))
 
     async def explain(self, chain: AnyChain) -> Explanation:
         """Explain why a chain does not move: not run, blocked, or what the job of its step waits for."""
         queue_id = _id(chain)
-        record = await self._read(lambda tx: chains.chain_by_id(tx, queue_id))
+        record = await self._read(lambda tx: rows.chain_by_id(tx, queue_id))
         if record.step_job is not None:
             found = await explain_job(self._store, record.step_job, self._alive_within_us)
             return explanation_view(found, self._zone, status_of)
@@ -208,7 +207,7 @@ class Chains(Service):
 
     async def _checked(self, chain: AnyChain) -> int:
         queue_id = _id(chain)
-        await self._read(lambda tx: chains.chain_by_id(tx, queue_id))
+        await self._read(lambda tx: rows.chain_by_id(tx, queue_id))
         return queue_id
 
     async def _until_ended(self, found: WholeChain, seconds: float) -> schemas.Chain:
@@ -226,7 +225,7 @@ class Chains(Service):
                                 await arrived.wait()
                                 await asyncio.sleep(_GATHER)  # Hints come with every commit of any process.
                         poll = min(_LONGEST_POLL, poll * 2)
-                        found = await self._read(lambda tx: chains.whole_chain(tx, queue_id))
+                        found = await self._read(lambda tx: rows.whole_chain(tx, queue_id))
         return self._view(found)
 
 

@@ -1,6 +1,6 @@
 """Audit of the states that a chain shows: against its recorded steps, and those against the engine's jobs.
 
-It shares no rule with the walk that it audits (`domain/chains/walk.py`), only the words.
+It shares no rule with the walk that it audits (`surfaces/chains/walk.py`), only the words.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from hanbeon.domain.chains.literals import CANCELED_SUFFIX, FAILED_SUFFIX, NOLIB, NOTYET, UNINIT
 from hanbeon.domain.lifecycle import State
+from hanbeon.surfaces.chains.literals import CANCELED_SUFFIX, FAILED_SUFFIX, NOLIB, NOTYET, UNINIT
 
 _TIMEOUT = "timeout"
 _UNREADABLE = '"type":"invalid"'

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hanbeon.domain.audit.chain_states import EndedStep, ShownJob, wrong_states, wrong_steps
 from hanbeon.domain.audit.findings import Code, Finding
-from hanbeon.domain.chains.audit import RanStep, audit_run
-from hanbeon.domain.chains.literals import Direction
-from hanbeon.domain.chains.steps import QUEUE
-from hanbeon.domain.chains.walk import Cursor
 from hanbeon.service.verify import Audited
-from hanbeon.store.operations import audit_chains as audit
-from hanbeon.store.operations.audit_chains import ChainCase
-from hanbeon.store.operations.chains import StepRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains import audit_cases as audit
+from hanbeon.surfaces.chains.audit_cases import ChainCase
+from hanbeon.surfaces.chains.literals import Direction
+from hanbeon.surfaces.chains.rows import StepRecord
+from hanbeon.surfaces.chains.state_audit import EndedStep, ShownJob, wrong_states, wrong_steps
+from hanbeon.surfaces.chains.steps import QUEUE
+from hanbeon.surfaces.chains.walk import Cursor
+from hanbeon.surfaces.chains.walk_audit import RanStep, audit_run
 
 
 async def verify_chains(tx: Tx, now: int) -> Audited:

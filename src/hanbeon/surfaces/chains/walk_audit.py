@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hanbeon.domain.chains.literals import CANCELED_SUFFIX, Direction, StepOutcome
-from hanbeon.domain.chains.walk import (
+from hanbeon.surfaces.chains.literals import CANCELED_SUFFIX, Direction, StepOutcome
+from hanbeon.surfaces.chains.walk import (
     START,
     Cursor,
     JobShape,

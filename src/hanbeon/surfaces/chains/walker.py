@@ -9,24 +9,6 @@ from typing import Any
 import msgspec
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.chains.events import ChainEventType
-from hanbeon.domain.chains.literals import (
-    ChainState,
-    Direction,
-    OnBackwardFailure,
-    OnUnknown,
-    StepOutcome,
-)
-from hanbeon.domain.chains.steps import PREFIX, QUEUE, StepArgs, StepEnd, step_end, task_of
-from hanbeon.domain.chains.walk import (
-    START,
-    Cursor,
-    initial_state,
-    onward,
-    operation_of,
-    state_after,
-    to_next_operation,
-)
 from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord, NewJob
@@ -36,7 +18,21 @@ from hanbeon.domain.totals import Total
 from hanbeon.errors import ChainWrongState, Conflict
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, lock_one
-from hanbeon.store.operations.chains import (
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook, LostAttempt
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.queries import jobs_by_id, now_us
+from hanbeon.store.operations.totals import add_totals
+from hanbeon.store.operations.traces import inherit_traces
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.literals import (
+    ChainEventType,
+    ChainState,
+    Direction,
+    OnBackwardFailure,
+    OnUnknown,
+    StepOutcome,
+)
+from hanbeon.surfaces.chains.rows import (
     ChainJobRecord,
     ChainRecord,
     StepRecord,
@@ -49,18 +45,22 @@ from hanbeon.store.operations.chains import (
     lock_chain,
     whole_chain,
 )
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook, LostAttempt
-from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.queries import jobs_by_id, now_us
-from hanbeon.store.operations.totals import add_totals
-from hanbeon.store.operations.traces import inherit_traces
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.steps import PREFIX, QUEUE, StepArgs, StepEnd, step_end, task_of
+from hanbeon.surfaces.chains.walk import (
+    START,
+    Cursor,
+    initial_state,
+    onward,
+    operation_of,
+    state_after,
+    to_next_operation,
+)
 
 _RETRY_BASE_US = 1 * MICROS
 _ABORT_ROUNDS = 10
 _NULL = "null"
 _WAITING = (State.PENDING, State.READY)
-_TOLD_LOSSES = 3
+_REPORTED_LOSSES = 3
 _AFTER_A_LOSS = "waiting to try a lost backward operation again"
 _json = msgspec.json.encode
 
@@ -163,8 +163,8 @@ async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> No
 
 
 async def steps_lost(tx: Tx, lost: Sequence[LostAttempt]) -> None:
-    """Tell of backward operations that were lost too often in a row: they are tried again until a person skips them."""
-    often = {attempt.id: attempt for attempt in lost if attempt.losses >= _TOLD_LOSSES}
+    """Report backward operations that were lost too often in a row: they are tried again until a person skips them."""
+    often = {attempt.id: attempt for attempt in lost if attempt.losses >= _REPORTED_LOSSES}
     if not often:
         return
     for row in await tx.fetch("chains_of_steps", to_json(sorted(often))):

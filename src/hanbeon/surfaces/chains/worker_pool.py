@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from hanbeon.clock import Clock
-from hanbeon.domain.chains.steps import task_of
 from hanbeon.engine.pool import TaskPool
 from hanbeon.errors import ProcessesUnsupported
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.chains.operation_run import run_operation
+from hanbeon.surfaces.chains.steps import task_of
 from hanbeon.tasks.task import PROCESS, Task, TaskOptions
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.engine.operations import CHANNELS, OPERATIONS
 from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="engine",
     title="Every job of an installation for its operators, whatever created it; queues, workers, tokens and actions.",
     service="hanbeon.surfaces.engine.service:Engine",
-    operations=OPERATIONS,
-    channels=CHANNELS,
+    api="hanbeon.surfaces.engine.operations",
     retention="hanbeon.surfaces.engine.retention:RETENTION",
     docs="operators.md",
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.exports.operations import CHANNELS, OPERATIONS
 from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="exports",
     title="Replays rendered to videos and thumbnails, with progress and downloads.",
     service="hanbeon.surfaces.exports.service:Exports",
-    operations=OPERATIONS,
-    channels=CHANNELS,
+    api="hanbeon.surfaces.exports.operations",
     pool="hanbeon.surfaces.exports.worker_pool:export_pool",
     verify="hanbeon.surfaces.exports.verify:verify_exports",
     queues=("hanbeon.domain.exports.jobs:QUEUE",),

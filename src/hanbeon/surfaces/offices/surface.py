@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.offices.operations import CHANNELS, OPERATIONS
 from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="offices",
     title="Graphs of jobs with slots per office and role, sessions that run them, webhooks and notifications.",
     service="hanbeon.surfaces.offices.service:Offices",
-    operations=OPERATIONS,
-    channels=CHANNELS,
+    api="hanbeon.surfaces.offices.operations",
     pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
     executor="hanbeon.surfaces.offices.delivery.executor:DeliveryExecutor",
     queues=("hanbeon.domain.offices:queue_of_office", "hanbeon.domain.delivery:queue_of_tests"),

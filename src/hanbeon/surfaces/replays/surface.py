@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.replays.operations import OPERATIONS
 from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="replays",
     title="Recorded matches that users upload, to be exported.",
     service="hanbeon.surfaces.replays.service:Replays",
-    operations=OPERATIONS,
+    api="hanbeon.surfaces.replays.operations",
     verify="hanbeon.surfaces.replays.verify:verify_replays",
     retention="hanbeon.surfaces.replays.retention:RETENTION",
     docs="exports.md",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.schedules.operations import OPERATIONS
 from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="schedules",
     title="Cron schedules and single instants, manual runs, and the executions of tasks.",
     service="hanbeon.surfaces.schedules.service:Schedules",
-    operations=OPERATIONS,
+    api="hanbeon.surfaces.schedules.operations",
     verify="hanbeon.surfaces.schedules.verify:verify_schedules",
     config="hanbeon.config.schedules:read_schedules",
     retention="hanbeon.surfaces.schedules.retention:RETENTION",

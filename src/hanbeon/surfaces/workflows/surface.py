@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from hanbeon.surfaces.surface import Surface
-from hanbeon.surfaces.workflows.operations import OPERATIONS
 
 SURFACE = Surface(
     name="workflows",
     title="Steps that send messages, call HTTP, wait and run tasks: now, later, at a time, again and again.",
     service="hanbeon.surfaces.workflows.service:Workflows",
-    operations=OPERATIONS,
+    api="hanbeon.surfaces.workflows.operations",
     pool="hanbeon.surfaces.workflows.worker_pool:workflow_pool",
     executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
     config="hanbeon.config.workflows:read_workflows",

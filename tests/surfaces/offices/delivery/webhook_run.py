@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from hanbeon import App
-from hanbeon.store.backends import migrate
 from hanbeon.surfaces.offices.schemas import Delivery
 from hanbeon.surfaces.offices.service import Offices
+from hanbeon.surfaces.store_parts import migrate
 from hanbeon.surfaces.verify import verify
 from tests.guarantees import guarantee
 from tests.outbound.web import Web
