@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from hanbeon.domain.audit.findings import Code
+from hanbeon.domain.audit.findings import Code, FindingCode
+from hanbeon.domain.audit.fires import ScheduleCode
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.testing import TestKit
 from tests.service.raw_sql import run_sql
@@ -57,13 +58,13 @@ Doctor = Callable[[Year], Awaitable[str | None]]
 
 class Doctored(NamedTuple):
     doctor: Doctor
-    codes: tuple[Code, ...]
+    codes: tuple[FindingCode, ...]
 
 
 SCHEDULE_DOCTORS: dict[str, Doctored] = {}
 
 
-def doctored(*codes: Code) -> Callable[[Doctor], Doctor]:
+def doctored(*codes: FindingCode) -> Callable[[Doctor], Doctor]:
     """Register a doctor. It answers with the id of the schedule that a finding of the first code must name, or None."""
 
     def register(doctor: Doctor) -> Doctor:
@@ -73,33 +74,33 @@ def doctored(*codes: Code) -> Callable[[Doctor], Doctor]:
     return register
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def a_line_of_the_history_is_gone(year: Year) -> str:
     (*_, skipped) = await year.times(year.alone, "skipped")
     await year.sql("DELETE FROM hanbeon.fire WHERE schedule_id = $1 AND fire_at = $2", year.alone.id, skipped)
     return year.alone.id
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def a_line_stands_for_one_less(year: Year) -> str:
     changed = await year.sql("UPDATE hanbeon.fire SET more = more - 1 WHERE more > 0 RETURNING more")
     assert len(changed) == 1
     return year.often.id
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def a_line_that_stood_for_many_is_gone(year: Year) -> str:
     assert await year.sql("DELETE FROM hanbeon.fire WHERE more > 0 RETURNING more")
     return year.often.id
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def a_fire_that_waited_is_forgotten(year: Year) -> str:
     await year.sql("UPDATE hanbeon.schedule SET waiting = NULL WHERE id = $1", year.waits.id)
     return year.waits.id
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def an_execution_is_gone(year: Year) -> str:
     await year.sql(
         "DELETE FROM hanbeon.execution WHERE schedule_id = $1 AND scheduled_at = $2",
@@ -109,7 +110,7 @@ async def an_execution_is_gone(year: Year) -> str:
     return year.often.id
 
 
-@doctored(Code.LOST_FIRE)
+@doctored(ScheduleCode.LOST_FIRE)
 async def an_execution_has_no_line(year: Year) -> str:
     """Its time is before all that is looked at."""
     first, *_ = await year.times(year.often, "created")
@@ -118,14 +119,14 @@ async def an_execution_has_no_line(year: Year) -> str:
     return year.often.id
 
 
-@doctored(Code.DOUBLED_FIRE, Code.LOST_FIRE)
+@doctored(ScheduleCode.DOUBLED_FIRE, ScheduleCode.LOST_FIRE)
 async def one_fire_has_two_executions(year: Year) -> str:
     first, second, *_ = await year.times(year.often, "created")
     await year.sql("UPDATE hanbeon.execution SET scheduled_at = $2 WHERE scheduled_at = $1", second, first)
     return year.often.id
 
 
-@doctored(Code.DOUBLED_FIRE)
+@doctored(ScheduleCode.DOUBLED_FIRE)
 async def what_was_decided_waits_again(year: Year) -> str:
     (*_, last) = await year.times(year.often, "created")
     await year.sql("UPDATE hanbeon.schedule SET waiting = $2 WHERE id = $1", year.often.id, f"[{last}]")
@@ -142,19 +143,19 @@ async def _add_line(year: Year, schedule: schemas.Schedule, after: int) -> None:
     )
 
 
-@doctored(Code.WRONG_FIRE)
+@doctored(ScheduleCode.WRONG_FIRE)
 async def it_fired_between_its_times(year: Year) -> str:
     await _add_line(year, year.often, -MINUTE // 2)
     return year.often.id
 
 
-@doctored(Code.WRONG_FIRE)
+@doctored(ScheduleCode.WRONG_FIRE)
 async def it_fired_ahead_of_its_time(year: Year) -> str:
     await _add_line(year, year.often, MINUTE)
     return year.often.id
 
 
-@doctored(Code.WRONG_FIRE)
+@doctored(ScheduleCode.WRONG_FIRE)
 async def it_fired_by_what_it_said_before(year: Year) -> str:
     """As if the times had been changed between the fire and the moment at which it was decided."""
     (*_, last) = await year.times(year.often, "created")
@@ -168,7 +169,7 @@ async def it_fired_by_what_it_said_before(year: Year) -> str:
     return year.often.id
 
 
-@doctored(Code.OVERLAPPING_EXECUTIONS, Code.TALLY_MISMATCH)
+@doctored(ScheduleCode.OVERLAPPING_EXECUTIONS, Code.TALLY_MISMATCH)
 async def two_executions_of_a_task_ran_together(year: Year) -> None:
     rows = await year.sql(
         "SELECT e.job, j.started_at FROM hanbeon.execution AS e JOIN hanbeon.job AS j ON j.seq = e.job "
@@ -178,7 +179,7 @@ async def two_executions_of_a_task_ran_together(year: Year) -> None:
     await year.sql("UPDATE hanbeon.job SET started_at = $2 WHERE seq = $1", rows[1]["job"], rows[0]["started_at"] - 1)
 
 
-@doctored(Code.STUCK_SCHEDULE, Code.STUCK_JOB)
+@doctored(ScheduleCode.STUCK_SCHEDULE, Code.STUCK_JOB)
 async def nobody_is_at_work(year: Year) -> str:
     await year.timetable.kit.clock.advance(3_600)
     return year.often.id

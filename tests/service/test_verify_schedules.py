@@ -3,12 +3,13 @@
 import pytest
 
 from hanbeon.domain.audit.findings import Code
+from hanbeon.domain.audit.fires import ScheduleCode
 from hanbeon.service.verify import VerifyReport, render
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing import TestKit
 from tests.service.schedule_corruptions import SCHEDULE_DOCTORS, Year, live
 
-WARNINGS = {Code.STUCK_JOB, Code.STUCK_SCHEDULE}
+WARNINGS = {Code.STUCK_JOB, ScheduleCode.STUCK_SCHEDULE}
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ async def test_a_sound_history_has_no_findings(year: Year) -> None:
     assert await year.sql("SELECT more FROM hanbeon.fire WHERE more > 100"), "one line stands for many"
     assert len((await year.timetable.schedules.get(year.waits.id)).waiting) == 1
     report = await _verify(year)
-    assert (report.findings, report.schedules) == ((), 3), render(report)
+    assert (report.findings, report.counts["schedules"]) == ((), 3), render(report)
     assert "3 schedules" in render(report)
 
 
@@ -99,7 +100,7 @@ async def test_verify_accepts_pruned_history(year: Year) -> None:
     report = await _verify(year)
     assert report.findings == (), render(report)
     await year.sql("UPDATE hanbeon.pruned SET before = 0")
-    assert {finding.code for finding in (await _verify(year)).findings} >= {Code.LOST_FIRE}, (
+    assert {finding.code for finding in (await _verify(year)).findings} >= {ScheduleCode.LOST_FIRE}, (
         "what it would be otherwise"
     )
 
@@ -107,7 +108,7 @@ async def test_verify_accepts_pruned_history(year: Year) -> None:
 async def test_pages_neither_hide_nor_double_anything(year: Year, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.operations.audit_schedules._SCHEDULES_A_PAGE", 1)
     report = await _verify(year)
-    assert (report.findings, report.schedules) == ((), 3)
+    assert (report.findings, report.counts["schedules"]) == ((), 3)
     doctor, expected = SCHEDULE_DOCTORS["a_fire_that_waited_is_forgotten"]
     await doctor(year)
     assert {finding.code for finding in (await _verify(year)).findings} == set(expected)

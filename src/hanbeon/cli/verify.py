@@ -27,7 +27,8 @@ def verify(
     settings = settings_here(database_url=database)
     report = run(audit(settings.database_url))
     if json:
-        typer.echo(msgspec.json.encode({"sound": report.sound, **msgspec.to_builtins(report)}).decode())
+        found = msgspec.to_builtins(report)
+        typer.echo(msgspec.json.encode({"sound": report.sound, **found.pop("counts"), **found}).decode())
     else:
         typer.echo(render(report, zone=settings.zone))
     if not report.sound:

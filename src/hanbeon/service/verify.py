@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.audit.case import Case, audit_case, audit_missing
-from hanbeon.domain.audit.findings import MEANINGS, Code, Finding, Severity
+from hanbeon.domain.audit.findings import Code, Finding, FindingCode, Severity
 from hanbeon.domain.audit.history import Bounds, History
 from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.statistics import all_states
@@ -34,12 +34,18 @@ class Audited(NamedTuple):
     findings: list[Finding]
 
 
-SurfaceAudit = Callable[[Tx, int], Awaitable[Audited]]
-"""Audits the tables of a surface in a transaction that began at that instant."""
+class SurfaceAudit(NamedTuple):
+    """Audits the tables of a surface in a transaction that began at that instant; the codes of its own findings."""
+
+    run: Callable[[Tx, int], Awaitable[Audited]]
+    codes: Sequence[FindingCode]
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of rows that an audit checked, and its findings: errors first, in the order of the codes."""
+    """The numbers of rows that an audit checked, and its findings: errors first, in the order of the codes.
+
+    `counts` has the rows of the surfaces.
+    """
 
     at: int
     jobs: int
@@ -47,10 +53,7 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     first_event: int | None
     last_event: int
-    schedules: int
-    chains: int
-    replays: int
-    exports: int
+    counts: Mapping[str, int]
     pruned: bool
     findings: tuple[Finding, ...]
 
@@ -94,7 +97,8 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         for case in page:
             jobs.look_at(case)
         after = page[-1].job.seq
-    parts = [await each(tx, bounds.now) for each in surfaces]
+    parts = [await each.run(tx, bounds.now) for each in surfaces]
+    order = {code: place for place, code in enumerate(chain(Code, *(each.codes for each in surfaces)))}
     findings = [
         *history.findings,
         *jobs.findings,
@@ -113,18 +117,14 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         jobs=jobs.jobs,
         attempts=jobs.attempts,
         events=history.events,
-        schedules=sum(part.counts.get("schedules", 0) for part in parts),
-        chains=sum(part.counts.get("chains", 0) for part in parts),
-        replays=sum(part.counts.get("replays", 0) for part in parts),
-        exports=sum(part.counts.get("exports", 0) for part in parts),
+        counts={name: number for part in parts for name, number in part.counts.items()},
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,
-        findings=tuple(sorted(findings, key=lambda finding: _ORDER[finding.code])),
+        findings=tuple(
+            sorted(findings, key=lambda finding: (finding.severity is not Severity.ERROR, order[finding.code]))
+        ),
     )
-
-
-_ORDER = {code: place for place, code in enumerate(Code)}
 
 
 def _timelines(history: History, current: dict[str, SlotChange]) -> dict[str, Timeline]:
@@ -209,7 +209,7 @@ def render(report: VerifyReport, *, zone: tzinfo = UTC, most: int | None = 20) -
     lines = [_verdict(report)]
     for code, group in groupby(report.findings, key=lambda finding: finding.code):
         findings = list(group)
-        lines += ["", f"{findings[0].severity} {code} ({len(findings)}): {MEANINGS[code]}"]
+        lines += ["", f"{findings[0].severity} {code} ({len(findings)}): {code.meaning}"]
         for finding in findings[:most]:
             lines.append(f"  {_subject(finding)}{finding.message}")
             lines += [f"    {_row(row, zone)}" for row in finding.rows]
@@ -220,12 +220,7 @@ def render(report: VerifyReport, *, zone: tzinfo = UTC, most: int | None = 20) -
 
 def _verdict(report: VerifyReport) -> str:
     seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
-    if report.schedules:
-        seen += f", {report.schedules:,} schedules"
-    if report.chains:
-        seen += f", {report.chains:,} chains"
-    if report.exports:
-        seen += f", {report.exports:,} exports"
+    seen += "".join(f", {number:,} {name.replace('_', ' ')}" for name, number in report.counts.items() if number)
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)

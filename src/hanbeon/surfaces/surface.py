@@ -53,7 +53,7 @@ class Surface(NamedTuple):
     executor: Reference | None = None
     """`(store, http, blocking, messenger) → Executor`: runs the bodies of the pool's tasks, on the worker's own."""
     verify: Reference | None = None
-    """`(tx, now) → Audited`: its part of `hanbeon verify`."""
+    """Its `SurfaceAudit`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
     store: Reference | None = None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts, audit_case
-from hanbeon.domain.audit.findings import Code, Severity
+from hanbeon.domain.audit.findings import Code, FindingCode, Severity
 from hanbeon.domain.audit.history import Bounds, Trace
 from hanbeon.domain.lifecycle import AttemptStatus, State
 
@@ -23,7 +23,7 @@ def found(
     claims: list[int] | None = None,
     ends: list[int] | None = None,
     **given: Any,
-) -> list[tuple[Code, str]]:
+) -> list[tuple[FindingCode, str]]:
     """Audit a job that is consistent except for the given fields."""
     numbers = [attempt.attempt for attempt in attempts]
     running = state is State.RUNNING

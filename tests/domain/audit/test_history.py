@@ -1,7 +1,7 @@
 """The audit of event numbers, of creations and of a pruned history."""
 
 from hanbeon.domain.audit.case import Case, JobFacts, audit_case, audit_missing
-from hanbeon.domain.audit.findings import Code
+from hanbeon.domain.audit.findings import Code, FindingCode
 from hanbeon.domain.audit.history import CREATIONS, ENDINGS, AuditedBatch, Bounds, History
 from hanbeon.domain.events import Event
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
@@ -30,7 +30,7 @@ def history(*batches: tuple[int | None, int, list[Event]], first_id: int | None 
     return followed
 
 
-def codes(followed: History) -> list[Code]:
+def codes(followed: History) -> list[FindingCode]:
     return [finding.code for finding in followed.findings]
 
 

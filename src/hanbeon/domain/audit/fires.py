@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.audit.case import STUCK_AFTER_US
-from hanbeon.domain.audit.findings import Code, Finding, Severity
+from hanbeon.domain.audit.findings import Finding, FindingCode, Severity
 from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.schedules.misfire import COUNTED, RECORDED, Misfire, plan
@@ -17,6 +17,22 @@ from hanbeon.domain.schedules.misfire import COUNTED, RECORDED, Misfire, plan
 MOST = 1_000
 """The number of a schedule's latest times that are checked."""
 _SHOWN = 5
+
+
+class ScheduleCode(FindingCode):
+    """The kinds of inconsistency of schedules, in the order in which they are reported."""
+
+    LOST_FIRE = "lost_fire", "a fire had no effect, or its execution or its line in the history is gone"
+    DOUBLED_FIRE = "doubled_fire", "one fire made two executions, or waits although it was decided"
+    WRONG_FIRE = (
+        "wrong_fire",
+        "a schedule fired at an instant that is not one of its times, or by an earlier definition",
+    )
+    OVERLAPPING_EXECUTIONS = (
+        "overlapping_executions",
+        "two executions of one task ran at the same time, though each was to run alone",
+    )
+    STUCK_SCHEDULE = "stuck_schedule", "a schedule that was due a minute ago has not been processed"
 
 
 class ScheduleFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +84,7 @@ def audit_schedule(
         place = bisect_left(lines, time)
         listed = place < len(lines) and lines[place] == time
         if listed and time in waiting:
-            yield _found(schedule, Code.DOUBLED_FIRE, "it is in the history and waits at the same time", [time])
+            yield _found(schedule, ScheduleCode.DOUBLED_FIRE, "it is in the history and waits at the same time", [time])
         elif not listed and time not in waiting:
             if place and fires[place - 1].more:
                 covered[place - 1] = covered.get(place - 1, 0) + 1
@@ -76,11 +92,13 @@ def audit_schedule(
                 lost.append(time)
     if lost:
         message = f"{len(lost)} of its times are past, and are neither in the history nor waiting"
-        yield _found(schedule, Code.LOST_FIRE, message, lost)
+        yield _found(schedule, ScheduleCode.LOST_FIRE, message, lost)
     yield from _check_sums(schedule, expected, fires, covered)
     yield from _check_strangers(schedule, expected, lines)
     if schedule.due_at is not None and schedule.due_at < now - STUCK_AFTER_US:
-        stuck = _found(schedule, Code.STUCK_SCHEDULE, "it is due, but no instance processes it", [schedule.due_at])
+        stuck = _found(
+            schedule, ScheduleCode.STUCK_SCHEDULE, "it is due, but no instance processes it", [schedule.due_at]
+        )
         yield msgspec.structs.replace(stuck, severity=Severity.WARNING)
 
 
@@ -94,7 +112,7 @@ def _check_sums(
         found, exact = covered.get(place, 0), fire.more < COUNTED - 1
         if found < fire.more or (exact and found != fire.more):
             message = f"a line stands for {fire.more} more fires, but there are {found} up to the next one"
-            yield _found(schedule, Code.LOST_FIRE, message, [fire.fire_at])
+            yield _found(schedule, ScheduleCode.LOST_FIRE, message, [fire.fire_at])
 
 
 def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequence[int]) -> Iterator[Finding]:
@@ -103,11 +121,11 @@ def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequenc
     times = set(expected.times)
     strangers = [line for line in lines[begin:end] if line not in times]
     if strangers:
-        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are not among its times", strangers)
+        yield _found(schedule, ScheduleCode.WRONG_FIRE, "it fired at instants that are not among its times", strangers)
     if lines[end:]:
-        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants in the future", lines[end:])
+        yield _found(schedule, ScheduleCode.WRONG_FIRE, "it fired at instants in the future", lines[end:])
 
 
-def _found(schedule: ScheduleFacts, code: Code, message: str, times: Sequence[int]) -> Finding:
+def _found(schedule: ScheduleFacts, code: ScheduleCode, message: str, times: Sequence[int]) -> Finding:
     rows: list[dict[str, Any]] = [{"schedule": schedule.id, "fire_at": time} for time in times[:_SHOWN]]
     return Finding(code=code, message=message, schedule_id=schedule.id, rows=tuple(rows))

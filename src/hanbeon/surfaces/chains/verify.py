@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hanbeon.domain.audit.findings import Code, Finding
-from hanbeon.service.verify import Audited
+from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.chains import audit_cases as audit
 from hanbeon.surfaces.chains.audit_cases import ChainCase
@@ -16,6 +16,17 @@ from hanbeon.surfaces.chains.state_audit import EndedStep, ShownJob, wrong_state
 from hanbeon.surfaces.chains.steps import QUEUE
 from hanbeon.surfaces.chains.walk import Cursor
 from hanbeon.surfaces.chains.walk_audit import RanStep, audit_run
+
+
+class ChainCode(FindingCode):
+    """The kinds of inconsistency of chains, in the order in which they are reported."""
+
+    STRANDED_CHAIN = "stranded_chain", "a chain is running, but no unfinished job of the engine runs its step"
+    BROKEN_WALK = "broken_walk", "a run of a chain did other operations than its walk, or in another order"
+    BROKEN_CHAIN = (
+        "broken_chain",
+        "a job of a chain shows a state that its steps did not leave, or a step ended unlike its job",
+    )
 
 
 async def verify_chains(tx: Tx, now: int) -> Audited:
@@ -28,7 +39,9 @@ async def verify_chains(tx: Tx, now: int) -> Audited:
         chains += len(page)
         after = page[-1].chain.id
     for row in await audit.stranded_chains(tx):
-        findings.append(_finding(Code.STRANDED_CHAIN, row["queue_id"], "it waits for a step that nobody runs", row))
+        findings.append(
+            _finding(ChainCode.STRANDED_CHAIN, row["queue_id"], "it waits for a step that nobody runs", row)
+        )
     return Audited({"chains": chains}, findings)
 
 
@@ -41,13 +54,13 @@ def _findings(case: ChainCase) -> Iterator[Finding]:
         found = audit_run(shapes[: run.job_number], steps)
         row = {"run": run.n, "started_at": run.started_at, "ended_at": run.ended_at}
         if found.problem is not None:
-            yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n}: {found.problem}", row)
+            yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n}: {found.problem}", row)
         elif run.ended_at is not None and found.next is not None:
-            yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n} ended before its walk", row)
+            yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n} ended before its walk", row)
         elif run.n == chain.run and run.ended_at is None:
             here = None if chain.place is None else Cursor(chain.place, chain.operation_direction)
             if here != found.next:
-                yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n} is not where its steps have led", row)
+                yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n} is not where its steps have led", row)
 
 
 def _wrong_states(case: ChainCase) -> Iterator[Finding]:
@@ -55,10 +68,10 @@ def _wrong_states(case: ChainCase) -> Iterator[Finding]:
     runs = {n: [_ended(step) for step in steps] for n, steps in case.steps.items()}
     jobs = [ShownJob(job.id, job.operation_library, job.state) for job in case.jobs]
     for message in wrong_states(jobs, runs.get(chain.run, ())):
-        yield _finding(Code.BROKEN_CHAIN, chain.id, message, {"run": chain.run, "state": chain.state})
+        yield _finding(ChainCode.BROKEN_CHAIN, chain.id, message, {"run": chain.run, "state": chain.state})
     for n, steps in runs.items():
         for message in wrong_steps(steps, case.engine):
-            yield _finding(Code.BROKEN_CHAIN, chain.id, f"run {n}: {message}", {"run": n})
+            yield _finding(ChainCode.BROKEN_CHAIN, chain.id, f"run {n}: {message}", {"run": n})
 
 
 def _ended(step: StepRecord) -> EndedStep:
@@ -66,5 +79,8 @@ def _ended(step: StepRecord) -> EndedStep:
     return EndedStep(step.n, step.job_id, backward, step.state, step.returned, step.step_job)
 
 
-def _finding(code: Code, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
+def _finding(code: ChainCode, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
     return Finding(code=code, message=f"chain {queue_id}: {message}", queue=QUEUE, rows=(row,))
+
+
+AUDIT = SurfaceAudit(verify_chains, (*ChainCode,))

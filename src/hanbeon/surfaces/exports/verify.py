@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.domain.exports.jobs import QUEUE
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import InvalidOutputPath
-from hanbeon.service.verify import Audited
+from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.operations import audit_exports as audit
 from hanbeon.store.operations.exports import ExportRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.exports.paths import Missing, open_below
+from hanbeon.surfaces.stored_file import FileCode
+
+
+class ExportCode(FindingCode):
+    """The kinds of inconsistency of exports, in the order in which they are reported."""
+
+    STRANDED_EXPORT = "stranded_export", "an export without its job or its replay, or a job of an export without it"
 
 
 async def verify_exports(tx: Tx, now: int) -> Audited:
@@ -24,10 +31,12 @@ async def verify_exports(tx: Tx, now: int) -> Audited:
         after = page[-1].id
     for row in await audit.exports_alone(tx):
         alone = "an export has no job" if row["kind"] == "export" else "a job has no export"
-        findings.append(Finding(code=Code.STRANDED_EXPORT, message=alone, queue=QUEUE, job_id=row["uid"], rows=(row,)))
+        findings.append(
+            Finding(code=ExportCode.STRANDED_EXPORT, message=alone, queue=QUEUE, job_id=row["uid"], rows=(row,))
+        )
     for row in await audit.without_replay(tx):
         message = f"export {row['job_id']} is unfinished, and its replay is gone"
-        findings.append(Finding(code=Code.STRANDED_EXPORT, message=message, queue=QUEUE, rows=(row,)))
+        findings.append(Finding(code=ExportCode.STRANDED_EXPORT, message=message, queue=QUEUE, rows=(row,)))
     return Audited({"exports": exports}, findings)
 
 
@@ -39,5 +48,8 @@ def _without_file(export: ExportRecord) -> Finding | None:
     except (InvalidOutputPath, Missing) as error:
         row = {"job_id": export.id, "owner": export.owner, "result_uri": export.result_uri, "error": str(error)}
         message = f"export {export.id} has succeeded, and has no file"
-        return Finding(code=Code.MISSING_FILE, message=message, queue=QUEUE, job_id=export.uid, rows=(row,))
+        return Finding(code=FileCode.MISSING_FILE, message=message, queue=QUEUE, job_id=export.uid, rows=(row,))
     return None
+
+
+AUDIT = SurfaceAudit(verify_exports, (*ExportCode, *FileCode))

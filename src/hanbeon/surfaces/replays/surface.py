@@ -9,7 +9,7 @@ SURFACE = Surface(
     title="Recorded matches that users upload, to be exported.",
     service="hanbeon.surfaces.replays.service:Replays",
     api="hanbeon.surfaces.replays.operations",
-    verify="hanbeon.surfaces.replays.verify:verify_replays",
+    verify="hanbeon.surfaces.replays.verify:AUDIT",
     retention="hanbeon.surfaces.replays.retention:RETENTION",
     docs="exports.md",
 )

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from hanbeon.domain.audit.findings import Code, Finding
-from hanbeon.domain.audit.fires import audit_schedule
-from hanbeon.service.verify import Audited
+from hanbeon.domain.audit.findings import Finding
+from hanbeon.domain.audit.fires import ScheduleCode, audit_schedule
+from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.operations import audit_schedules as audit
 from hanbeon.store.tx import Tx
 
 _BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 _CAUSES = {
-    "no_execution": (Code.LOST_FIRE, "a fire created an execution that does not exist"),
-    "no_fire": (Code.LOST_FIRE, "an execution has no entry in the history of its schedule"),
-    "doubled": (Code.DOUBLED_FIRE, "one fire created several executions"),
-    "outdated": (Code.WRONG_FIRE, "it fired from a definition that was no longer in force"),
+    "no_execution": (ScheduleCode.LOST_FIRE, "a fire created an execution that does not exist"),
+    "no_fire": (ScheduleCode.LOST_FIRE, "an execution has no entry in the history of its schedule"),
+    "doubled": (ScheduleCode.DOUBLED_FIRE, "one fire created several executions"),
+    "outdated": (ScheduleCode.WRONG_FIRE, "it fired from a definition that was no longer in force"),
 }
 
 
@@ -47,4 +47,7 @@ def _causes(rows: list[dict[str, Any]]) -> Iterator[Finding]:
 def _overlaps(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for row in rows:
         message = f"it began before another execution of {row['task']!r} had ended"
-        yield Finding(code=Code.OVERLAPPING_EXECUTIONS, message=message, job_id=row["job_id"], rows=(row,))
+        yield Finding(code=ScheduleCode.OVERLAPPING_EXECUTIONS, message=message, job_id=row["job_id"], rows=(row,))
+
+
+AUDIT = SurfaceAudit(verify_schedules, (*ScheduleCode,))
