@@ -17,11 +17,11 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import TemplateError
 from hanbeon.errors import InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
-from hanbeon.outbound.messages import SECONDS, check_url, place_of
+from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, is_seen, place_of
 from hanbeon.outbound.secret_use import TARGET_USE
 from hanbeon.outbound.secrets import PREFIX, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
-from hanbeon.outbound.targets import MAIL, is_in_login, masked, scheme_of
+from hanbeon.outbound.targets import MAIL, masked, scheme_of
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 
@@ -75,6 +75,13 @@ def shown_target(target: str) -> str:
     return masked(target) if _SEPARATOR in target else target
 
 
+def _login(target: str, names: list[str]) -> str | None:
+    """The target of a mail with the word SECRET for its secrets, if it has any."""
+    if not names or _SEPARATOR not in target or scheme_of(target) not in MAIL:
+        return None
+    return templates.render(target, {PREFIX: dict.fromkeys(names, SECRET)})
+
+
 class Messenger:
     """Sends the messages of an App. Nothing blocks the event loop; close it when the App closes."""
 
@@ -96,15 +103,8 @@ class Messenger:
         place = place_of(templates.render(target, {PREFIX: dict.fromkeys(names, _PROBE)}))
         for name in names:
             self.secrets.check_use(name, TARGET_USE, place, trusted=trusted, field=field)
-        bare = templates.render(target, {PREFIX: {name: f"{PREFIX}.{name}" for name in names}})
-        if not trusted and scheme_of(target) in MAIL:
-            for name in names:
-                if not is_in_login(bare, f"{PREFIX}.{name}"):
-                    raise InvalidInput(
-                        f"must have the secret {name} in its login only, and an address as from: "
-                        "receivers of a mail see the rest",
-                        field=field,
-                    )
+        if not trusted and (login := _login(target, names)) is not None and is_seen(login, SECRET):
+            raise InvalidInput(f"{LOGIN_ONLY}; move the secret {', '.join(names)}", field=field)
 
     async def send(
         self, message: Message, *, timeout: float = SECONDS, key: str | None = None, trusted: bool = True
@@ -126,6 +126,8 @@ class Messenger:
             "key": key,
             "probe": None if message.probe is None else self._url(message.probe, trusted=trusted)[0],
             "hosts": {name: self.secrets.hosts_of(name) for name in used},
+            # Again: a value that was inserted may have made the login a part of the sender's address.
+            "login": None if trusted else _login(message.target, used),
         }
         self._pool = self._pool or SenderPool()
         try:

@@ -69,12 +69,14 @@ def render(
     encode: Callable[[str], str] | None = None,
     most: int = RENDERED_MOST,
     budget: Budget | None = None,
+    kept: str | None = None,
 ) -> str:
     """Return the text with its names replaced, in one pass: what a value contains is never substituted again.
 
     A dotted name goes down through mappings and lists and nothing else. Text is inserted as it is, null as nothing,
-    everything else as JSON; `encode` is applied to what is inserted. Raises TemplateError for a name without a value
-    and for a result of more than `most` characters, or than its budget has left.
+    everything else as JSON; `encode` is applied to what is inserted. Names below `kept` stay, for another pass: encode
+    what is inserted, or a value becomes a name there. Raises TemplateError for a name without a value and for a result
+    of more than `most` characters, or than its budget has left.
     """
     if budget is not None and budget.left < most:
         room, most = budget.left, budget.most
@@ -83,8 +85,11 @@ def render(
     top = {_canonical(name): value for name, value in values.items()}
     parts: list[str] = []
     for piece in _pieces(text):
-        found = "" if piece.name is None else _text_of(_value(text, piece, top), text, piece)
-        inserted = found if encode is None else encode(found)
+        if kept is not None and piece.name is not None and piece.name.startswith(f"{kept}."):
+            inserted = f"{{{{ {piece.name} }}}}"
+        else:
+            found = "" if piece.name is None else _text_of(_value(text, piece, top), text, piece)
+            inserted = found if encode is None else encode(found)
         room -= len(piece.literal) + len(inserted)
         if room < 0:
             raise TemplateError(f"must be at most {most:,} characters when rendered; shorten it or its values")

@@ -21,6 +21,7 @@ from hanbeon.outbound.targets import (
     MAIL,
     check_parameters,
     check_scheme,
+    is_service,
     place_in,
     scheme_of,
     without_secrets,
@@ -29,6 +30,9 @@ from hanbeon.outbound.targets import (
 
 SECONDS = 60.0
 """How long a message may take unless its sender says otherwise."""
+SECRET = "hanbeonsecret"
+"""Stands for secrets where it is looked into what receivers see."""
+LOGIN_ONLY = "must have secrets in its login only, and an address as from: receivers of a mail see the rest"
 _LOGGER = "apprise"
 _HEARD_MOST = 1_000
 _REFUSED = re.compile(r"\S+ is refused: a (.*?) address")
@@ -62,8 +66,31 @@ def place_of(url: str) -> Place:
 
 
 def _place(url: str, target: Any) -> Place:
-    host = target.smtp_host if scheme_of(url) in MAIL else target.host
-    return place_in(url, host or "", target.port or None)
+    return place_in(url, str(_host(scheme_of(url).removesuffix("s"), target) or ""), target.port or None)
+
+
+def _host(kind: str, target: Any) -> Any:
+    """The host that the library connects to, which need not be the one that is written."""
+    match kind:
+        case "mailto":
+            return target.smtp_host
+        case "ntfy" if target.mode != "private":
+            return "ntfy.sh"
+        case "matrix" if target.mode == "t2bot":
+            return "webhooks.t2bot.io"
+        case "zulip":
+            return f"{target.organization}.{target.hostname}"
+        case _:
+            return target.host
+
+
+def is_seen(url: str, word: str) -> bool:
+    """True if a word of a mail's target stands elsewhere than in its login: receivers see the rest.
+
+    The user is a part of the sender's address unless `from` is one, as the library reads it.
+    """
+    parsed = _parsed(url)
+    return parsed is None or word in str(mail_target(parsed.target, html=False)._replace(user=None, password=None))
 
 
 def send_message(
@@ -76,17 +103,21 @@ def send_message(
     timeout: float = SECONDS,
     hosts: Mapping[str, Sequence[str]] | None = None,
     probe: str | None = None,
+    login: str | None = None,
 ) -> None:
     """Send it now; raises MessageFailed with the service's words. Errors do not contain the address.
 
     Attempts to send the same message have the same `key`: a mail's Message-ID, a webhook's Idempotency-Key. `hosts`:
     where the secrets in it may go, by their names; no redirect is followed with them. `probe`: the target with words
-    and addresses in place of the values that were inserted, which must not have changed its shape.
+    and addresses in place of the values that were inserted, which must not have changed its shape. `login`: a mail's
+    target with SECRET in place of its secrets, which receivers must not see.
     """
     title = " ".join(title.split())  # It becomes a mail's subject, where a line break would start a header.
     try:
         check_scheme(url, schemes)
         with _Heard() as heard, only_public(allow_private=allow_private):
+            if login is not None and is_seen(login, SECRET):
+                raise InvalidInput(f"target {LOGIN_ONLY}")
             _send(url, title, body, key, timeout, heard, hosts or {}, probe)
     except InvalidInput as error:  # It was stored before this was checked, or is a secret.
         raise MessageFailed(
@@ -130,6 +161,8 @@ def _send(
     _check_shape(url, parsed, probe)
     if hosts:
         parsed.target.redirects = False
+        # A server may echo what it was sent, in a form that no mask knows; an error is seen by all.
+        heard.quotes = is_service(url)
     if scheme_of(url) in MAIL:
         html = parsed.parameters.get("format", "").lower().startswith("html")
         send_mail(mail_target(parsed.target, html=html), title, body, key=key, timeout=timeout)
@@ -216,6 +249,7 @@ class _Heard(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.text = ""
+        self.quotes = True
 
     def __enter__(self) -> _Heard:
         logger = logging.getLogger(_LOGGER)
@@ -232,7 +266,7 @@ class _Heard(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         if text.startswith(_DETAILS):
-            text = f"({_body(record)})" if _body(record) else ""
+            text = f"({_body(record)})" if self.quotes and _body(record) else ""
         elif text.startswith("Socket Exception: "):
             text = text.removeprefix("Socket Exception: ")
         elif record.levelno < logging.WARNING and "is refused: a " not in text:

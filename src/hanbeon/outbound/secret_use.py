@@ -20,13 +20,16 @@ _EXAMPLE = "write a host like api.example.org, *.example.org, api.example.org:84
 
 
 class Place(NamedTuple):
-    """A receiver: a host, with its port where there is one, or a kind of target whose host is the service's own."""
+    """A receiver: a host, with its port where there is one, or a kind of target whose host is the service's own.
+
+    `kind://` and more is a receiver that no declaration can name.
+    """
 
     host: str
     port: int | None = None
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host and not self.host.endswith("://") else self.host
+        host = f"[{self.host}]" if ":" in self.host and "://" not in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
 
@@ -72,7 +75,7 @@ def _host(text: str) -> str:
 
 def _is(pattern: str, place: Place) -> bool:
     host = place.host.lower()
-    if _KIND.fullmatch(pattern) or _KIND.fullmatch(host):
+    if _KIND.fullmatch(pattern) or "://" in host:
         return pattern == host
     if pattern in (str(Place(host)), str(Place(host, place.port))):
         return True

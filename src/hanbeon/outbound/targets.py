@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
 from hanbeon.domain.masks import MASK, address_parts, is_host, mask_values
 from hanbeon.errors import InvalidInput
+from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.secret_use import Place
 from hanbeon.quotation import quoted
 
@@ -18,9 +20,9 @@ _WITH_HOST = frozenset(
     for secure in ("", "s")
 )
 MAIL = frozenset({"mailto", "mailtos"})
-_SERVICES = frozenset(("slack", "discord", "gchat", "tgram", "pover", "pagerduty", "opsgenie", "line", "webex"))
+_SERVICES = frozenset(("slack", "discord", "gchat", "tgram", "pover", "pagerduty", "opsgenie", "line", "lark", "webex"))
 """Kinds that always go to the service's own hosts."""
-_PASSWORDS = ("pass", "password")
+_TO_HOST = _WITH_HOST | {"workflows", "ntfy", "ntfys", "zulip"}
 _OPEN = frozenset(("bcc", "cc", "format", "from", "method", "mode", "name", "port", "reply", "smtp", "to", "verify"))
 """Parameters whose values are no secrets."""
 # Parameters of targets by kind, without those that name local files (`template`, `pgpprv`, `pgppub`, `attach` …), use
@@ -70,28 +72,28 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
         )
 
 
+def is_service(url: str) -> bool:
+    """True if a target goes to hosts of its kind's own, whatever is written in it."""
+    return scheme_of(url) in _SERVICES
+
+
 def place_in(url: str, host: str, port: int | None) -> Place:
-    """Return the receiver of a target: this host, or the kind where the host is the service's own."""
+    """Return the receiver of a target: this host, or the kind where the host is the service's own.
+
+    Of a kind that is not known here the host may be a token, and it may go anywhere: no declaration permits it.
+    """
     kind = scheme_of(url)
-    return Place(f"{kind}://") if kind in _SERVICES else Place(host.lower(), port)
+    if is_service(url):
+        return Place(f"{kind}://")
+    if kind in _TO_HOST:
+        with contextlib.suppress(InvalidInput):
+            return Place(split_url(f"https://{host}", "host")[0].host, port)
+    return Place(f"{kind}://{host}", port)
 
 
 def written_place(url: str) -> Place:
     """Return the receiver of a target as it is written, for one that is not complete."""
     return place_in(url, address_parts(url)[2].rpartition(":")[0] or address_parts(url)[2], None)
-
-
-def is_in_login(url: str, text: str) -> bool:
-    """True if a text stands in the login of a mail's target and nowhere else: receivers see the rest.
-
-    The user is a part of the sender's address unless `from` is one.
-    """
-    _, user, host, path, rest = address_parts(url)
-    parameters = [part.partition("=") for part in re.split("[?&]", rest)]
-    has_sender = any(name.lower() == "from" and "@" in unquote(value) for name, _, value in parameters)
-    seen = ["" if has_sender else user.partition(":")[0], host, path]
-    seen += [f"{name}={value}" for name, _, value in parameters if name.lower() not in _PASSWORDS]
-    return not any(text in each for each in seen)
 
 
 def check_parameters(url: str, names: Iterable[str], values: Iterable[str], field: str | None = None) -> None:

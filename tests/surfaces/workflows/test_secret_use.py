@@ -9,7 +9,7 @@ import pytest
 from hanbeon.domain.actor import acting
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.secrets import SecretSource
-from tests.outbound.mail import smtp_server
+from tests.outbound.mail import PASSWORD, USER, smtp_server
 from tests.outbound.web import Web, reply
 from tests.surfaces.workflows.workflow_kit import WorkflowKit, message, statuses
 
@@ -90,6 +90,21 @@ async def test_undeclared_secret_is_for_admins(sqlite_workflows: WorkflowKit) ->
         ((MAIL,), (), message(f"mailtos://{KEY}:x@{MAIL}?to=a@evil.example"), False),
         ((MAIL,), (), message(f"mailtos://{KEY}:x@{MAIL}?to=a@evil.example&from=Ada"), False),
         ((MAIL,), (), message(f"mailtos://{KEY}:x@{MAIL}?to=a@evil.example&from=b@example.org"), True),
+        *(
+            ((MAIL,), (), message(f"mailtos://{KEY}:x@{MAIL}?to=a@evil.example&{sender}"), False)
+            # The library takes none of them for an address, and the user for the sender.
+            for sender in ("from=@b", "from=b@example.org&from=Ada", "from=Ada%3Cb@%3E", "from=a%20b@", "from=")
+        ),
+        # The host is written, and the library connects to another.
+        (("api.example.org",), (), message(f"ntfys://api.example.org/public?mode=cloud&click={KEY}"), False),
+        (("api.example.org",), (), message(f"ntfys://api.example.org?click={KEY}"), False),
+        (("api.example.org",), (), message(f"ntfys://api.example.org/topic?click={KEY}"), True),
+        (("*.example.org",), (), message(f"matrixs://{KEY}@a.example.org?mode=t2bot&token={'a' * 64}"), False),
+        (("*.example.org",), (), message(f"zulip://bot@team.example.org/{KEY}"), True),
+        (("team",), (), message(f"zulip://bot@team/{'a' * 32}/{KEY}"), False),
+        (("*.example.org",), (), message(f"zulip://bot@evil.net%2F.example.org/{'a' * 32}/{KEY}"), False),
+        (("team.zulipchat.com",), (), message(f"zulip://bot@team/{'a' * 32}/{KEY}"), True),
+        (("[2001:db8::1]",), (), message(f"json://[2001:DB8:0::1]/{KEY}"), True),
     ],
 )
 async def test_declared_secret_goes_to_its_hosts(
@@ -114,6 +129,43 @@ async def test_receiver_of_a_secret_is_fixed(sqlite_workflows: WorkflowKit) -> N
         message(f"mailtos://a:{KEY}@{MAIL}?to={{{{ to }}}}"), message(f"json://a.example/{{{{ to }}}}/{KEY}"),
         variables={"to": "a@example.org"},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_value_becomes_no_secret(
+    workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    """A value reads like the place of a secret, for a mail to whoever started the run."""
+    monkeypatch.setenv("TEST_KEY", PASSWORD)
+    _declare(workflow_kit, "127.0.0.1")
+    async with smtp_server(login=True) as mailbox:
+        login = f"mailto://{USER}:{KEY}@127.0.0.1:{mailbox.port}?mode=insecure&from=a@example.org&to=eve@evil.example"
+        with _by("ada", admin=trusted):
+            made = await workflow_kit.make(message(f"{login}&name={{{{ v }}}}", retries=0), variables={"v": "x"})
+        for value in (KEY, KEY.replace(" ", ""), "plain"):
+            await workflow_kit.workflows.execute(made.id, variables={"v": value})
+            await workflow_kit.kit.run_all()
+        assert [str(mail["From"]).partition(" <")[0].strip('"') for mail in mailbox.messages] == [
+            KEY, KEY.replace(" ", ""), "plain"
+        ]  # fmt: skip
+        assert all(PASSWORD not in str(mail) for mail in mailbox.messages)
+
+
+async def test_value_moves_no_login_into_the_sender(workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", USER)
+    _declare(workflow_kit, "127.0.0.1")
+    async with smtp_server() as mailbox:
+        target = (
+            f"mailto://{KEY}@127.0.0.1:{mailbox.port}?mode=insecure&from={{{{ v }}}}@example.org&to=eve@evil.example"
+        )
+        with _by("bob", admin=False):
+            made = await workflow_kit.make(message(target, retries=0), variables={"v": "a"})
+        for value in ("a b<", "a", ""):
+            await workflow_kit.workflows.execute(made.id, variables={"v": value})
+            await workflow_kit.kit.run_all()
+        assert [str(mail["From"]) for mail in mailbox.messages] == ["a@example.org"]
+        failed = [run for run in await workflow_kit.runs(made) if run.status == "failed"]
+        assert all("must have secrets in its login only" in (run.error_message or "") for run in failed)
 
 
 async def test_sending_is_checked_again(workflow_kit: WorkflowKit) -> None:
@@ -157,6 +209,34 @@ async def test_secret_follows_no_redirect_elsewhere(workflow_kit: WorkflowKit, s
             run = await workflow_kit.run(_http(f"{web.url}/a", body=KEY, method="PUT" if status > 302 else "GET"))
             assert run.status == "completed", run.steps
             assert other.seen[-1].body in (VALUE.encode(), b"")
+
+
+@pytest.mark.parametrize("repeated", ["{}", "k3y-in-another-form", ""])
+async def test_secret_of_a_url_follows_no_redirect(workflow_kit: WorkflowKit, repeated: str) -> None:
+    """A page that redirects to its parameter writes it in its own way."""
+    async with Web(reply(200)) as other:
+        async with Web(reply(302, "", {"Location": f"{other.url}/{repeated.format(VALUE)}"})) as web:
+            _declare(workflow_kit, f"127.0.0.1:{web.port}")
+            run = await workflow_kit.run(_http(f"{web.url}/to?url={other.url}/{KEY}", retries=0))
+        assert run.status == "failed"
+        assert "must not redirect the secret KEY" in (run.error_message or "")
+        assert other.seen == []
+
+
+async def test_errors_quote_no_answer_to_a_secret(workflow_kit: WorkflowKit) -> None:
+    """Nor one to an output that came from a secret: an error is seen by every token."""
+    backwards = VALUE[::-1]
+    async with Web(reply(200, backwards), reply(400, backwards), reply(400, backwards), reply(400, "plain")) as web:
+        _declare(workflow_kit, "127.0.0.1")
+        run = await workflow_kit.run(
+            _http(f"{web.url}/{KEY}", name="first"),
+            _http(web.url, body="{{ steps.first.body }}", on_error="continue", retries=0),
+            message(f"json://127.0.0.1:{web.port}/{KEY}", on_error="continue", retries=0),
+            _http(web.url, on_error="continue", retries=0),
+        )
+        assert [status for _, status, _ in statuses(run)] == ["completed", "failed", "failed", "failed"]
+        assert backwards not in f"{[(step.error_message, step.deliveries) for step in run.steps]}"
+        assert "plain" in (run.steps[3].error_message or "")
 
 
 async def test_secret_target_stays_within_its_hosts(workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,11 +34,19 @@ _READ_MOST = OUTPUT_MOST // 2
 
 
 async def call(
-    http: HttpExecutor, step: Step, values: Mapping[str, Any], secrets: Secrets, key: str, *, trusted: bool
+    http: HttpExecutor,
+    step: Step,
+    values: Mapping[str, Any],
+    secrets: Secrets,
+    key: str,
+    *,
+    trusted: bool,
+    quote_it: bool,
 ) -> Any:
     """Send the request and return the output: `status` and `body`. Anything but a 2xx fails the attempt.
 
-    `trusted`: an admin has saved the step, which then may use secrets that declare no hosts.
+    `trusted`: an admin has saved the step, which then may use secrets that declare no hosts. `quote_it`: an error shows
+    the beginning of the answer.
     """
     try:
         named = _read(step, secrets)
@@ -62,11 +70,10 @@ async def call(
                 ) as answer:
                     if answer.status not in REDIRECTS:
                         body, _ = await answer.read(_READ_MOST)
-                        quote_it = not named
                         return _output(answer.status, body, answer.header("content-type"), secrets, quote_it=quote_it)
                     before, request = request, redirected(request, answer.status, answer.header("location"), own)
                     if request.origin != before.origin:
-                        _check_redirect(_followers(step, request, named), request.origin, secrets)
+                        _check_redirect(_followers(step, request), request.origin, secrets)
             raise StepFailed("it was redirected too often; is that a loop?", permanent=True)
     except TimeoutError:
         raise StepFailed(f"it did not answer within {step.timeout:g} s", code=FailureType.TIMEOUT) from None
@@ -100,12 +107,13 @@ def _check_redirect(named: Iterable[str], origin: Origin, secrets: Secrets) -> N
             ) from None
 
 
-def _followers(step: Step, request: HttpRequest, named: Mapping[str, str]) -> set[str]:
-    """The secrets that a redirect to another origin takes along: in the body, or in a Location that repeats the URL."""
-    found = {name for name, value in named.items() if value in request.target or quote(value, "") in request.target}
-    if request.body is None:
-        return found
-    return found.union(*(names for field, names in secrets_of(step).items() if field.startswith("body")))
+def _followers(step: Step, request: HttpRequest) -> set[str]:
+    """The secrets that a redirect to another origin may take along: of the body, and of the URL.
+
+    A Location often repeats the URL, in whatever form: a page that redirects to its parameter is enough.
+    """
+    fields = ("url",) if request.body is None else ("url", "body")
+    return {name for field, names in secrets_of(step).items() if field.startswith(fields) for name in names}
 
 
 def _request(step: Step, values: Mapping[str, Any], key: str) -> tuple[HttpRequest, frozenset[str]]:
@@ -147,8 +155,6 @@ def _read(step: Step, secrets: Secrets) -> dict[str, str]:
 
 
 def _output(status: int, body: bytes, content_type: str, secrets: Secrets, *, quote_it: bool) -> dict[str, Any]:
-    # A server may echo what it was sent, also in a form that no mask knows: an error, which all see, quotes nothing of
-    # an answer to a request with secrets.
     text = secrets.mask(body.decode(errors="replace").replace("\x00", "\ufffd"))
     if not 200 <= status < 300:
         message = f"it answered {status_line(status)}: {text[:_EXCERPT] if quote_it else ''}".rstrip(": ")

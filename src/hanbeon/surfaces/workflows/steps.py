@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import FailureType
-from hanbeon.domain.templates import Budget, TemplateError, render, variables
+from hanbeon.domain.templates import Budget, TemplateError, render
 from hanbeon.domain.workflows.checks import SECRETS, TARGET
 from hanbeon.domain.workflows.definition import Step
 from hanbeon.domain.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
@@ -27,6 +27,7 @@ from hanbeon.outbound.target_shape import PROBE
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.operations.workflow_steps import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
 from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff, unforeseen
+from hanbeon.surfaces.workflows.secret_use import secret_outputs
 from hanbeon.surfaces.workflows.variables import fill
 
 if TYPE_CHECKING:
@@ -122,8 +123,17 @@ class StepHandlers:
         from hanbeon.surfaces.workflows.http_step import call
 
         key = f"{state.run.run_id}:{record.step_index}"
-        trusted = state.definition.trusted
-        return await call(self._http, step, state.values(), self._messenger.secrets, key, trusted=trusted)
+        definition = state.definition
+        return await call(
+            self._http,
+            step,
+            state.values(),
+            self._messenger.secrets,
+            key,
+            trusted=definition.trusted,
+            # A server may echo what it was sent, in a form that no mask knows; an error is seen by all.
+            quote_it=step.name not in secret_outputs(definition),
+        )
 
 
 def rendered(step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any]) -> Message:
@@ -141,7 +151,7 @@ def rendered(step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any]
 
 def _rendered_target(target: str, values: Mapping[str, Any]) -> str:
     """Fill in all but secrets. What is inserted is quoted: it must not become another part of the URL."""
-    return _filled_target(target, values, lambda text: quote(text, safe="@"))
+    return render(target, values, encode=lambda text: quote(text, safe="@"), kept=SECRETS)
 
 
 def _probe(target: str, values: Mapping[str, Any]) -> str:
@@ -154,18 +164,7 @@ def _probe(target: str, values: Mapping[str, Any]) -> str:
         word = f"{PROBE}{next(numbers)}"
         return f"{word}@example.org" if "@" in text else word
 
-    return _filled_target(target, values, probe)
-
-
-def _filled_target(target: str, values: Mapping[str, Any], encode: Callable[[str], str]) -> str:
-    kept = {name: f"{{{{ {name} }}}}" for name in variables(target) if name.startswith(f"{SECRETS}.")}
-    secret_names = {name.partition(".")[2]: text for name, text in kept.items()}
-    encoded = set(kept.values())
-    return render(
-        target,
-        {**values, SECRETS: secret_names},
-        encode=lambda text: text if text in encoded else encode(text),
-    )
+    return render(target, values, encode=probe, kept=SECRETS)
 
 
 def _moved(record: DeliveryRecord, status: DeliveryStatus, at: int, error: str | None = None) -> DeliveryRecord:
