@@ -10,6 +10,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.errors import ChainWrongState
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import totals
 from hanbeon.surfaces.chains.schemas import Chain
 from hanbeon.surfaces.chains.steps import QUEUE, task_of
@@ -30,11 +31,13 @@ async def _turned(chain_kit: ChainKit, **fields: Any) -> Chain:
     return chain
 
 
-async def _lose(chain_kit: ChainKit) -> float:
+async def _lose(chain_kit: ChainKit, *, begun: bool = True) -> float:
     """Lose the step with the instance that claimed it; return the seconds until its next try."""
     await chain_kit.kit.worker.promote.run_once()
     request = ClaimRequest(_GONE, [task_of(LIBRARY)], 1, _LEASE * MICROS)
-    assert len((await chain_kit.app.store.claim(request)).jobs) == 1
+    (claimed,) = (await chain_kit.app.store.claim(request)).jobs
+    if not begun:
+        assert await chain_kit.app.store.note_begin(Lease(claimed.seq, claimed.fence, claimed.instance), begun=False)
     await chain_kit.kit.clock.advance(_LEASE + 1)
     assert len(await chain_kit.app.store.recover(10)) == 1
     return ((await _step(chain_kit)).run_at - chain_kit.kit.clock.now_us()) / MICROS
@@ -75,13 +78,15 @@ async def _notices(chain_kit: ChainKit, chain: Chain) -> list[int]:
     return noticed
 
 
+@pytest.mark.parametrize("begun", [True, False])
 @pytest.mark.parametrize("on_backward_failure", ["continue", "stop"])
-async def test_person_skips_a_lost_backward_step(chain_kit: ChainKit, on_backward_failure: str) -> None:
+async def test_person_skips_a_lost_backward_step(chain_kit: ChainKit, on_backward_failure: str, begun: bool) -> None:
+    """Also one that nobody could ever begin: it is put off for longer and longer, and has no failure."""
     chain = await _turned(chain_kit, on_backward_failure=on_backward_failure)
     with pytest.raises(ChainWrongState, match="is RUNNING BACKWARD"):
         await chain_kit.chains.skip(chain)
     for _ in range(2):
-        await _lose(chain_kit)
+        await _lose(chain_kit, begun=begun)
     await chain_kit.chains.skip(chain)
     ended = await chain_kit.finish(chain)
     assert ran(ended)[2:] == [("b", "BACKWARD", "FAILED, FAILED"), ("a", "BACKWARD", "SUCCESS, CANCELED")]

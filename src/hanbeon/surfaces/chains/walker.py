@@ -13,7 +13,8 @@ from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.domain.retry import NOT_THE_WORK, OnLost, RetryPolicy
+from hanbeon.domain.outcome import NOT_BEGUN_MESSAGE
+from hanbeon.domain.retry import NOT_THE_WORK, FailureType, OnLost, RetryPolicy
 from hanbeon.domain.totals import Total
 from hanbeon.errors import ChainWrongState, Conflict
 from hanbeon.store.operations import enqueue as enqueues
@@ -105,8 +106,8 @@ async def _skip_lost(tx: Tx, lanes: LaneCache, chain: ChainRecord) -> WholeChain
     await lock_one(tx, chain.step_job)
     (job,) = await jobs_by_id(tx, [chain.step_job])
     now = await lock_chain(tx, chain.id)
-    waits = job.state in _WAITING and job.failure_type in NOT_THE_WORK
-    if not waits or now.step_job != chain.step_job:
+    lost = job.failure_type in NOT_THE_WORK or job.error_message == NOT_BEGUN_MESSAGE
+    if not lost or job.state not in _WAITING or now.step_job != chain.step_job:
         raise ChainWrongState(chain.id, "RUNNING BACKWARD", "skipped", (ChainState.BLOCKED, _AFTER_A_LOSS))
     walk = _Walk(now, await jobs_of(tx, chain.id), await now_us(tx))
     walk.skip_lost(job)
@@ -237,6 +238,8 @@ class _Walk:
         values = {
             name: getattr(job, name) for name in EndedJob.__struct_fields__ if name not in ("state", "finished_at")
         }
+        # One whose body never began has no failure of its own.
+        values["failure_type"] = values["failure_type"] or FailureType.LOST
         lost = EndedJob(state=State.FAILED, finished_at=self.now, **values)
         end = _read_end(lost)
         if end.context is not None:
