@@ -27,8 +27,8 @@ _PAGE = """# Security
 - **The machine and its users, as long as there is no token.** Then every local client is the admin `local`, and
   servers reject other addresses, foreign host names, pages of other sites, and requests that a proxy has passed on
   ([authentication](server.md#authentication)). Not every proxy can be recognised: create a token first.
-- **The Redis of stream tasks**, once `redis_url` is set, and everybody who may write to it: whoever can add to
-  `<name>.results` ends jobs with results of their choice, and `<name>.requests` holds arguments. Give the servers and
+- **The Redis of stream tasks**, once `redis_url` is set, and everybody who may write to it: a client that can add to
+  `<name>.results` ends jobs with results of its choice, and `<name>.requests` holds arguments. Give the servers and
   each kind of worker a user of its own (`ACL`) with the keys of its streams only, set passwords, and use TLS between
   machines: `rediss://user:password@host:6379/0`. What a message may *not* do: name a file of another export or
   attempt ([exports](streams.md#messages)), move a job that was not sent to a worker, or reach the database.
@@ -68,12 +68,13 @@ stored as they are, readable for every token: pass references to secrets, not se
 A [secret](messages.md#secrets) declares the hosts that it may be sent to; one that declares none is for what an admin
 has saved. What remains:
 
-- A host that is declared gets the secret, and does with it what it likes. Whoever may save workflows decides what else
-  is sent to that host, and gets its answers into the next steps of their workflow.
+- A declared host receives the secret and can do anything with it. Users who may save workflows decide what else is sent
+  to that host, and can use its answers in later steps.
 - A server may answer with the secret in a form that no mask knows. Outputs of steps that used secrets, or such an
-  output, are therefore shown to admins only (`output_secret`), and errors of such steps quote nothing of an answer.
-  Whoever writes the workflow can hand such an output on: to a host, a message, or a task, whose arguments and result
-  every token reads at `/api/engine/jobs`.
+  output, are therefore shown to admins only (`output_secret`), and errors of such steps quote nothing of an answer; nor
+  do those of messages with a secret in their target, except for the answers of mail servers and of services like Slack.
+  The author of a workflow can pass such an output on to a host, a message, or a task, whose arguments and result every
+  token can read at `/api/engine/jobs`.
 - `slack://` and the like permit every account of the service.
 - A name is trusted to lead to its owner. Over `http://` everybody on the way reads what is sent.
 
