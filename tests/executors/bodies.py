@@ -132,10 +132,73 @@ def asleep(journal: str) -> None:
 
 
 @app.task(executor="process")
+def restoring(journal: str) -> None:
+    """Has a handler for a while, as some libraries do."""
+    signal.signal(signal.SIGTERM, signal.signal(signal.SIGTERM, signal.SIG_IGN))
+    write_line(journal, f"began {os.getpid()}")
+    time.sleep(FOREVER)
+
+
+@app.task(executor="process")
 def frozen(journal: str) -> None:
     write_line(journal, f"began {os.getpid()}")
     while True:
         os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@app.task(executor="process")
+def tidying(journal: str) -> None:
+    """Has a handler of its own, which lets its `finally` run."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+    try:
+        write_line(journal, f"began {os.getpid()}")
+        time.sleep(FOREVER)
+    finally:
+        write_line(journal, "tidied")
+
+
+_TIDYING_CHILD = (
+    "import os, signal, sys, time\n"
+    "say = lambda line: open(sys.argv[1], 'a').write(line + '\\n')\n"
+    "signal.signal(signal.SIGTERM, lambda *_: (say('tidied'), os._exit(0)))\n"
+    "say(f'child {os.getpid()}')\n"
+    "time.sleep(3600)"
+)
+
+
+@app.task(executor="process")
+def parent(journal: str) -> None:
+    write_line(journal, f"began {os.getpid()}")
+    subprocess.run([sys.executable, "-S", "-c", _TIDYING_CHILD, journal], check=True)
+
+
+@app.task(executor="process")
+def printing(journal: str) -> None:
+    print("printed before the stop")
+    write_line(journal, f"began {os.getpid()}")
+    time.sleep(FOREVER)
+
+
+class _UntilStopped:
+    """A stream whose flush, which comes after the body, returns when a SIGTERM has arrived."""
+
+    def __init__(self, journal: str) -> None:
+        self._journal = journal
+        self._arrived, wakes = os.pipe()
+        os.set_blocking(wakes, False)
+        signal.set_wakeup_fd(wakes)
+
+    def flush(self) -> None:
+        sys.stdout = sys.__stdout__
+        write_line(self._journal, f"began {os.getpid()}")
+        os.read(self._arrived, 1)
+
+
+@app.task(executor="process")
+def reporting(journal: str) -> str:
+    """Returns, and is stopped before its result is sent."""
+    sys.stdout = _UntilStopped(journal)
+    return "kept"
 
 
 @app.task(executor="process")
@@ -162,6 +225,22 @@ def cooperative(ctx: SyncContext, journal: str) -> str:
     write_line(journal, f"began {os.getpid()}")
     while not ctx.stopping:
         time.sleep(0.005)
+    return "in peace"
+
+
+@app.task(executor="process")
+def cooperative_in_a_thread(ctx: SyncContext, journal: str) -> str:
+    """Only its other thread looks."""
+    stopping = threading.Event()
+
+    def look() -> None:
+        while not ctx.stopping:
+            write_line(journal, f"began {os.getpid()}")
+            time.sleep(0.005)
+        stopping.set()
+
+    threading.Thread(target=look).start()
+    stopping.wait()
     return "in peace"
 
 

@@ -1,8 +1,10 @@
 """Work that really stops: whatever a body does and starts, nothing of it is left when its end is reported."""
 
+import asyncio
 import os
 import signal
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
 import psutil
@@ -16,15 +18,17 @@ from tests.executors import bodies, slow_module
 from tests.executors.workbench import GRACE, Bench, alive, numbers, until, watched
 from tests.processes.journal import Journal
 
+_LONG = {"lease": 1_200.0}
+PATIENT_SECONDS = 60.0
 KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]
 
 
-async def test_a_sleeping_body_is_killed_and_has_no_outcome(bench: Bench) -> None:
-    await bench.run(bodies.add, a=1)
-    started = bench.start(bodies.sleep)
-    started.stop(StopCause.DEADLINE)
-    assert await started.within(GRACE + SLACK) is None
-    assert bench.work() == []
+@pytest.fixture
+async def patient() -> AsyncIterator[Bench]:
+    """A bench with a grace so long that a test which waits for its end fails."""
+    bench = Bench(lease=1_200, stop_grace=300)
+    yield bench
+    await bench.executor.close()
 
 
 @pytest.mark.parametrize(("kind", "clean"), KINDS)
@@ -42,18 +46,87 @@ async def test_kills_a_body_that_ignores_sigterm_and_its_descendants(
 
 
 @pytest.mark.parametrize(
-    "task", [bodies.busy, bodies.backtrack, bodies.asleep, bodies.frozen], ids=lambda task: task.name
+    "task",
+    [bodies.busy, bodies.backtrack, bodies.asleep, bodies.restoring, bodies.frozen],
+    ids=lambda task: task.name,
 )
-async def test_kills_work_that_no_handler_interrupts(bench: Bench, journal: Journal, task: Task[..., Any]) -> None:
-    started = bench.start(task, journal=str(journal))
+async def test_ends_a_body_that_asked_for_nothing_at_once(
+    patient: Bench, journal: Journal, task: Task[..., Any]
+) -> None:
+    await patient.run(bodies.facts, backend=_LONG)  # It looked, in the same process: that is over with its job.
+    started = patient.start(task, backend=_LONG, journal=str(journal))
     processes = await numbers(journal, 1)
     if task is bodies.frozen:
         stopped = psutil.Process(processes[0])
         await until("it is frozen", lambda: stopped.status() == psutil.STATUS_STOPPED)
     started.stop(StopCause.CANCELLED)
-    _, seen = await watched(started, processes)
+    _, seen = await watched(started, processes, PATIENT_SECONDS)
     assert seen == []
-    assert bench.work() == []
+    assert await started.outcome() is None
+    assert patient.work() == []
+
+
+async def test_a_thread_of_a_body_can_look_for_it(patient: Bench, journal: Journal) -> None:
+    started = patient.start(bodies.cooperative_in_a_thread, backend=_LONG, journal=str(journal))
+    await until("it has looked", lambda: len(journal.lines("began")) > 1)
+    started.stop(StopCause.SHUTDOWN)
+    assert await started.within(PATIENT_SECONDS) == Returned('"in peace"')
+
+
+async def test_a_handler_of_the_body_decides(patient: Bench, journal: Journal) -> None:
+    started = patient.start(bodies.tidying, backend=_LONG, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.DEADLINE)
+    assert isinstance(await started.within(PATIENT_SECONDS), Raised)
+    assert journal.lines("tidied")
+    assert patient.work() == [], "nor does its process wait for the end of the grace"
+
+
+async def test_a_child_of_an_ended_body_has_the_grace(patient: Bench, journal: Journal) -> None:
+    started = patient.start(bodies.parent, backend=_LONG, journal=str(journal))
+    processes = await numbers(journal)
+    started.stop(StopCause.DEADLINE)
+    _, seen = await watched(started, processes, PATIENT_SECONDS)
+    assert seen == []
+    assert journal.lines("tidied")
+
+
+async def test_a_result_on_its_way_is_kept(patient: Bench, journal: Journal) -> None:
+    started = patient.start(bodies.reporting, backend=_LONG, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.SHUTDOWN)
+    assert await started.within(PATIENT_SECONDS) == Returned('"kept"')
+    assert await patient.run(bodies.add, backend=_LONG, a=1) == Returned("1")
+
+
+async def test_a_stop_is_never_for_the_next_job(patient: Bench) -> None:
+    """However late it comes: before, while and after the result is sent."""
+    for steps in (0, 4, 16):
+        started = patient.start(bodies.add, backend=_LONG, a=1)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        started.stop(StopCause.CANCELLED)
+        following = patient.start(bodies.add, backend=_LONG, a=2)
+        assert await started.within(PATIENT_SECONDS) in (None, Returned("1"))
+        assert await following.within(PATIENT_SECONDS) == Returned("2")
+
+
+async def test_printed_lines_outlive_an_ended_body(
+    journal: Journal, capfd: pytest.CaptureFixture[str], patient: Bench
+) -> None:
+    started = patient.start(bodies.printing, backend=_LONG, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.DEADLINE)
+    assert await started.within(PATIENT_SECONDS) is None
+    assert "printed before the stop" in capfd.readouterr().out
+
+
+async def test_a_sigterm_from_elsewhere_is_a_lost_session(patient: Bench, journal: Journal) -> None:
+    started = patient.start(bodies.asleep, backend=_LONG, journal=str(journal))
+    (pid,) = await numbers(journal, 1)
+    os.kill(pid, signal.SIGTERM)
+    outcome = await started.within(PATIENT_SECONDS)
+    assert outcome == Raised("the worker process was killed by SIGTERM", "session_error")
 
 
 async def test_stop_before_the_body_began_needs_no_grace(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

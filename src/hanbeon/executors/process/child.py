@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import fcntl
+import io
 import os
-import signal
 import socket
 import sys
 import traceback
 from collections.abc import Callable
-from types import FrameType
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -31,18 +29,13 @@ from hanbeon.executors.process.messages import (
     for_worker,
     limit,
 )
+from hanbeon.executors.process.stop_signal import StopSignal
 from hanbeon.executors.supervisor.wire import SMALL, read_frame
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.signature import TaskSignature
 
 _HIGH = 200  # Out of the way of bodies that close or redirect the first few.
-
-
-class Phase(enum.Enum):
-    WAITING = enum.auto()
-    LOADING = enum.auto()
-    WORK = enum.auto()
 
 
 class _Body(NamedTuple):
@@ -54,47 +47,31 @@ class Child:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._known: dict[tuple[str, str], _Body] = {}
-        self._link: Link | None = None
-        self._phase = Phase.WAITING
+        self._stop_signal = StopSignal()
 
     def run(self) -> None:
         """Run until SIGTERM while idle, the end of a job that was stopped, or the engine's end."""
-        self._handle_sigterm()
         first = read_frame(self._connection, SMALL)
         if first is None:
             return
         setup = for_worker(first)
         assert isinstance(setup, Setup)
         sys.path[:], sys.argv[:] = setup.path, setup.argv
-        self._link = link = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
+        link = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes, self._stop_signal)
         while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
             request = for_worker(frame)
             assert isinstance(request, RunJob)
             self._prepare(setup)
             ended = self._run(request, link)
             link.send(ended)
-            if ended.leaving:
+            if ended.leaving or not self._stop_signal.wait():
                 return
-            self._phase = Phase.WAITING
 
     def _prepare(self, setup: Setup) -> None:
         """Reset what the last body may have changed."""
-        self._phase = Phase.LOADING
-        self._handle_sigterm()
+        self._stop_signal.begin()
         with contextlib.suppress(OSError):
             os.chdir(setup.folder)
-
-    def _handle_sigterm(self) -> None:
-        signal.signal(signal.SIGTERM, self._sigterm_received)
-
-    def _sigterm_received(self, number: int, frame: FrameType | None) -> None:
-        """Set `ctx.stopping` for a body; exit if none runs."""
-        if self._link is not None:
-            self._link.stopping = True
-        if self._phase is Phase.WAITING:
-            sys.exit(0)
-        if self._phase is Phase.LOADING:
-            os._exit(0)
 
     def _run(self, request: RunJob, link: Link) -> Ended:
         remote = RemoteBackend(request.job, link)
@@ -102,6 +79,7 @@ class Child:
         try:
             body = self._load(request)
         except BaseException as error:
+            self._stop_signal.report()
             where = f"{request.module}.{request.function}"
             message = f"a worker process cannot load {where}: {_text(type(error).__name__)}: {_text(str(error))}"
             # Half of a module may be loaded; the next attempt needs a new process.
@@ -109,11 +87,16 @@ class Child:
         context = [ProcessContext(remote)] if body.signature.context_type else []
         if not known and (reply := link.request(Started())).code is not None:
             # Nothing of it may run any more, and nothing has.
+            self._stop_signal.report()
             return self._ended(Raised(reply.message, FailureType.SESSION_ERROR), leaving=True)
-        self._phase = Phase.WORK
+        if not known:
+            self._stop_signal.begin()  # A handler of its module would be there for the first job only.
         try:
-            with _continuing(request.trace):
-                value = body.function(*context, **body.signature.unpack(request.job.args))
+            try:
+                with _continuing(request.trace):
+                    value = body.function(*context, **body.signature.unpack(request.job.args))
+            finally:
+                self._stop_signal.report()
             return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
             return self._ended(_raised(error), error)
@@ -130,14 +113,13 @@ class Child:
         return known
 
     def _ended(self, outcome: Outcome, error: BaseException | None = None, *, leaving: bool = False) -> Ended:
-        assert self._link is not None
         assert isinstance(outcome, Returned | Raised | PutOff)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # The body may have closed or replaced them.
                 stream.flush()
         text = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
         # A process that ran out of memory may be broken in any way.
-        leaving = leaving or self._link.stopping or isinstance(error, MemoryError)
+        leaving = leaving or self._stop_signal.received or isinstance(error, MemoryError)
         return Ended(_sendable(outcome), text, leaving, alone=_is_alone())
 
 
@@ -197,5 +179,8 @@ def _is_alone() -> bool:
 def main() -> None:
     descriptor = fcntl.fcntl(CHANNEL, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     os.close(CHANNEL)
+    # Nothing flushes what a body has printed when it is ended by a signal.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     with socket.socket(fileno=descriptor) as connection:
         Child(connection).run()

@@ -25,6 +25,7 @@ from hanbeon.executors.process.messages import (
     for_worker,
     limit,
 )
+from hanbeon.executors.process.stop_signal import StopSignal
 from hanbeon.executors.supervisor.wire import read_frame
 from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
@@ -38,11 +39,13 @@ _ERRORS = {
 class Link:
     """The connection to the engine, from any thread of the body."""
 
-    def __init__(self, connection: socket.socket, zone: ZoneInfo, max_payload_bytes: int) -> None:
+    def __init__(
+        self, connection: socket.socket, zone: ZoneInfo, max_payload_bytes: int, stop_signal: StopSignal
+    ) -> None:
         self._connection, self.zone, self.max_payload_bytes = connection, zone, max_payload_bytes
+        self.stop_signal = stop_signal
         self._lock = threading.Lock()
         self._next = threading.Lock()
-        self.stopping = False
 
     def send(self, message: FromWorker) -> None:
         """Send a message, but not between a request of another thread and its reply."""
@@ -90,7 +93,10 @@ class RemoteBackend:
 
     @property
     def stopping(self) -> bool:
-        return self.link.stopping
+        """True after a stop. A body that has looked once is given the grace to end."""
+        if not self.is_over:
+            self.link.stop_signal.notice()
+        return self.link.stop_signal.received
 
     def log(self, data: bytes) -> None:
         """Send lines for the log, in messages of limited size. Blocks while the engine does not keep up.

@@ -169,9 +169,12 @@ class WorkerProcess:
                 self._outcome_received(job, outcome, traceback)
                 if leaving:
                     self.stop()  # It goes by itself; what it leaves behind goes with it.
+                elif self._is_dying:
+                    # The SIGTERM was its body's, and it would wait for another job until the end of the grace.
+                    self._channel.close()
                 elif alone:
                     self._checked_alone(job, alone)
-                elif not self._is_dying:
+                else:
                     self._session.check_alone(lambda alone: self._checked_alone(job, alone))
         return None
 
