@@ -72,14 +72,14 @@ class Health:
 
     async def readiness(self) -> Readiness:
         store = self._context.app.store
+        if store.damage is not None:
+            raise DatabaseCorrupt(f"{store.damage}; restart the server afterwards")
         try:
             async with asyncio.timeout(_READY_WITHIN_SECONDS):
                 database_schema.check(*await store.read(_schema_version))
         except TimeoutError:
             raise DatabaseUnavailable(f"the database did not respond within {_READY_WITHIN_SECONDS:g} s") from None
         await self._probe.check(_READY_WITHIN_SECONDS)
-        if store.damage is not None:
-            raise DatabaseCorrupt(f"{store.damage}; restart the server afterwards")
         return Readiness()
 
     async def metrics(self) -> Response:

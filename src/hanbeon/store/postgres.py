@@ -106,6 +106,7 @@ class PostgresDatabase:
     """A pool of connections to one database."""
 
     dialect = Postgres
+    writes_if_damaged = True
 
     def __init__(self, url: str, *, pool_size: int = 10, statement_timeout: float = 30.0) -> None:
         self.url = url

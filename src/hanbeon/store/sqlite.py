@@ -23,6 +23,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_border import BUSY_TIMEOUT_MS, bordered, savepoint
+from hanbeon.store.sqlite_damage import check_unopened, keep_log
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.sqlite_thread import SqliteThread
@@ -67,8 +68,10 @@ class _Connection:
         return self
 
     def _open(self) -> None:
+        check_unopened(self._path)
         # It exists: opening must never leave an empty file in place of one that was deleted.
         self.db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        keep_log(self.db, on=True)
         self._set_up()
         self.files = OpenFiles(self._path, self.db)
 
@@ -171,6 +174,8 @@ class _Connection:
         return self._thread.close(partial(bordered, self._close))
 
     def _close(self) -> None:
+        if hasattr(self, "files"):
+            self.files.close()
         if hasattr(self, "db"):
             self.db.close()
 
@@ -194,6 +199,8 @@ class SqliteDatabase:
     """The embedded store: a writer and a reader for the engine, further connections lent to tasks."""
 
     dialect = Sqlite
+    writes_if_damaged = False
+    """A server keeps what it has acknowledged, whichever page is damaged; a file may not be readable at all."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
@@ -278,11 +285,11 @@ class SqliteDatabase:
 
     async def lend(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
-        writer.files.check()
+        writer.files.check_places()
         connection = await _Connection(self._file, self.clock, "lent").open()
         connection.let_give_up()
         connection.incarnation = self.incarnation
-        connection.files = writer.files  # If it opened another file, that is noticed like a replaced one.
+        connection.files.expect(writer.files)  # If it opened another file, that is noticed like a replaced one.
         lent = SqliteUserTransaction(self, connection)
         await lent.begin()
         return lent

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import apsw
 
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.store.sqlite_damage import FileDamage, keep_log
 
 SIDECARS = ("-wal", "-shm")
 OURS_ALONE = 0o600
@@ -19,38 +20,69 @@ OURS_ALONE = 0o600
 
 _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 _log = get_logger("hanbeon.store")
-_Identity = tuple[int, int]
 
 
 class OpenFiles:
-    """The files that a connection has open, by device and inode.
+    """The files that a connection has open, by device and inode, and what is known of their content.
 
-    A file that is deleted or replaced keeps taking commits through the open handle, and all of them are gone after a
-    restart. Checking costs three calls of `stat`, far less than a commit.
+    A file that is deleted, replaced or damaged keeps taking commits through the open handle, and all of them are gone
+    after a restart. Checking costs five system calls, far less than a commit.
     """
 
     def __init__(self, path: Path, db: apsw.Connection) -> None:
-        """Remember the files of a connection that has read at least once, since it then has all of them open."""
+        """Remember the files of a connection that has read at least once, since it then has all of them open.
+
+        If they are whole, the connection need not keep its log any longer.
+        """
+        self._db = db
         # `path` may be a link, which can be pointed elsewhere; SQLite keeps its sidecars beside the real file.
         self._names = (str(path), *(f"{db.filename}{suffix}" for suffix in SIDECARS))
         try:
-            self._identities = [_identity(name) for name in self._names]
+            found = [os.stat(name) for name in self._names]
         except OSError as error:
             raise DatabaseUnavailable(_gone(error.filename)) from error
         moved = ctypes.c_int()
         db.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
         if moved.value:
             raise DatabaseUnavailable(_gone(str(path)))
+        self._identities = [(each.st_dev, each.st_ino) for each in found]
+        self._damage = FileDamage(db, found[0].st_size, found[1].st_size)
+        keep_log(db, on=False)
+
+    def expect(self, other: OpenFiles) -> None:
+        """Raise from now on unless the files are those of another connection."""
+        self._identities = other._identities
 
     def check(self) -> None:
-        """Raise DatabaseUnavailable if a file is gone, or another is in its place."""
+        """Raise DatabaseUnavailable if a file is gone or another is in its place, DatabaseCorrupt if one is damaged.
+
+        For the thread of the connection.
+        """
+        main, log, _ = self.check_places()
+        self._damage.check(main, log)
+
+    def check_places(self) -> list[int]:
+        """Raise DatabaseUnavailable if a file is gone, or another is in its place; return the sizes."""
+        sizes = []
         for name, identity in zip(self._names, self._identities, strict=True):
             try:
-                if _identity(name) == identity:
-                    continue
+                status = os.stat(name)
             except OSError as error:
                 raise DatabaseUnavailable(_gone(name)) from error
-            raise DatabaseUnavailable(_gone(name))
+            if (status.st_dev, status.st_ino) != identity:
+                raise DatabaseUnavailable(_gone(name))
+            sizes.append(status.st_size)
+        return sizes
+
+    def close(self) -> None:
+        """Look for damage for the last time, before the connection is closed."""
+        try:
+            self.check()
+        except DatabaseCorrupt:
+            keep_log(self._db, on=True)
+        except (DatabaseUnavailable, apsw.Error):
+            pass
+        self._damage.close()
 
     def warn_if_readable(self) -> None:
         """Log a warning if other users of the machine can read the database."""
@@ -62,11 +94,6 @@ class OpenFiles:
                     mode=f"{mode:04o}",
                     why="it holds the secrets of webhooks; run `chmod 600` on it and its -wal and -shm files",
                 )
-
-
-def _identity(name: str) -> _Identity:
-    status = os.stat(name)
-    return status.st_dev, status.st_ino
 
 
 def _modes(names: tuple[str, ...]) -> Iterator[tuple[str, int]]:

@@ -64,6 +64,7 @@ class Transactions:
         self.lanes, self.unfolded = LaneCache(self._clock), UnfoldedBatches()
         self.lanes.max_payload_bytes = self.max_payload_bytes
         self.restored.clear()
+        self.damage = None
         await self.database.open()
 
     def trace(self, *, on: bool) -> None:
@@ -113,6 +114,7 @@ class Transactions:
 
         `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
         """
+        self._refuse_damaged()
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
         if self.tracer is not None:
@@ -148,6 +150,10 @@ class Transactions:
             self.restored.set()
             raise
 
+    def _refuse_damaged(self) -> None:
+        if self.damage is not None and not self.database.writes_if_damaged:
+            raise DatabaseCorrupt(f"{self.damage}; restart the server afterwards")
+
     def _committed(self, after: AfterCommit) -> None:
         for callback in after.callbacks:
             callback()
@@ -165,12 +171,15 @@ class Transactions:
 
     async def commit(self, lent: UserTransaction) -> None:
         """Commit a lent transaction, and wake listeners."""
-        _, after = await lent.finish(_nothing)
+        with self._noticing():
+            _, after = await lent.finish(_nothing)
         self._committed(after)
 
     async def lend(self) -> UserTransaction:
         """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
-        lent = await self.database.lend()
+        self._refuse_damaged()
+        with self._noticing():
+            lent = await self.database.lend()
         self._lent.add(lent)
         return lent
 
