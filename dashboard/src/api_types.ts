@@ -1127,7 +1127,6 @@ export type WorkflowStep = {
   deliveries: Array<WorkflowDelivery>;
   output_secret?: boolean;
 };
-export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
 export type OfficesDeliveryStatus = "cancelled" | "delivered" | "failed" | "sending" | "waiting";
 export type OfficesExecutionStatus = "cancelled" | "completed" | "failed" | "running" | "timeout";
 export type SchedulesExecution = {
@@ -1150,6 +1149,7 @@ export type SchedulesExecution = {
   requested_by: null | string;
 };
 export type SchedulesExecutionStatus = "FAILED" | "PENDING" | "RUNNING" | "SUCCESS";
+export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
 export type WorkflowsExecution = {
   run_id: string;
   workflow_id: string;

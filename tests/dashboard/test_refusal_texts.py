@@ -22,10 +22,6 @@ from hanbeon.domain.masks import MASK
 from hanbeon.domain.schedules import checks, cron, fields, recurrence
 from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.templates import TemplateError
-from hanbeon.domain.workflows import checks as workflow_checks
-from hanbeon.domain.workflows import times
-from hanbeon.domain.workflows.definition import Definition, Recurrence
-from hanbeon.domain.workflows.literals import Frequency
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger
 from hanbeon.outbound import messages as apprise_border
@@ -35,7 +31,10 @@ from hanbeon.settings import Settings
 from hanbeon.surfaces import moment, service
 from hanbeon.surfaces.schedules import definitions
 from hanbeon.surfaces.validation import given_fields, validate
-from hanbeon.surfaces.workflows import plan, schemas, variables
+from hanbeon.surfaces.workflows import checks as workflow_checks
+from hanbeon.surfaces.workflows import plan, schemas, times, variables
+from hanbeon.surfaces.workflows.definition import Definition, Recurrence
+from hanbeon.surfaces.workflows.literals import Frequency
 from tests.dashboard.korean import Refusal, korean, refused
 
 # The modules whose phrases refuse schedules and workflows; of some, only these functions.

@@ -8,9 +8,9 @@ import msgspec
 
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.domain.workflows.literals import NOTICE_QUEUE, QUEUE, STEP_QUEUE
 from hanbeon.errors import WorkflowNotFound, WorkflowWrongState
-from hanbeon.store.operations import workflow_runs
+from hanbeon.surfaces.workflows import run_rows as workflow_runs
+from hanbeon.surfaces.workflows.literals import NOTICE_QUEUE, QUEUE, STEP_QUEUE
 from hanbeon.surfaces.workflows.schemas import WorkflowRun
 from tests.lost_commits.scene import Scene
 

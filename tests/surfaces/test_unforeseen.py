@@ -13,7 +13,6 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.delivery import TASK, ListenerKind
-from hanbeon.domain.workflows.literals import NOTICE_TASK
 from hanbeon.executors.http import conversation
 from hanbeon.messages import Messenger
 from hanbeon.outbound.client import OutboundClient
@@ -22,6 +21,7 @@ from hanbeon.store.operations.queries import JobFilter, attempts_of, list_jobs
 from hanbeon.surfaces.offices.delivery import executor as delivery
 from hanbeon.surfaces.offices.delivery import webhook
 from hanbeon.surfaces.workflows import http_step, notice, run_body, steps
+from hanbeon.surfaces.workflows.literals import NOTICE_TASK
 from hanbeon.testing import TestKit
 from tests.outbound.web import Web, reply
 from tests.surfaces.offices.office_kit import OfficeKit, add_tasks

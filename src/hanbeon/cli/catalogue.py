@@ -42,9 +42,6 @@ _FIRST: dict[str, dict[str, str]] = {
     "Exports": {
         "export": "Upload replays, export them to videos and thumbnails, and download these.",
     },
-    "Workflows": {
-        "workflow": "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
-    },
 }
 _LAST: dict[str, dict[str, str]] = {
     "Servers and workers": {

@@ -12,7 +12,6 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
-from hanbeon.domain.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
@@ -70,6 +69,7 @@ from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import (
     DryRunResult,
     Executed,

@@ -60,7 +60,6 @@ from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANK
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, StepStatus, StepType, WorkflowStatus
 from hanbeon.store.job_columns import CLAIMED_COLUMNS, HEAD_COLUMNS, NEW
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
@@ -124,20 +123,6 @@ _LIFECYCLE_WORDS = {
     "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
     "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
     "j.failure_type, j.error_message",
-    "workflow_statuses": quoted(WorkflowStatus),
-    "run_kinds": quoted(RunKind),
-    "run_ends": quoted(RunEnd),
-    "step_types": quoted(StepType),
-    "step_statuses": quoted(StepStatus),
-    "delivery_statuses": quoted(DeliveryStatus),
-    "workflow_columns": "w.seq, w.id, w.name, w.definition, w.shown, w.schedule_config, w.timezone, w.status, "
-    "w.activation, w.activated_at, w.spent, w.run_id, w.next_time, w.last_time, w.declared_name, w.declared, "
-    "w.version, w.created_by, w.created_at, w.changed_at, w.deleted_at",
-    "run_columns": "r.job, r.run_id, r.workflow_id, r.kind, r.scheduled_time, r.variables, r.requested_by, "
-    "r.definition, r.due_at, r.executed_at, r.ended_at, r.status, r.error_code, r.error_message, r.retry_count, "
-    "r.late, r.skipped, r.created_at",
-    "step_columns": "s.run_id, s.step_index, s.name, s.type, s.status, s.attempts, s.unknown, s.fence, s.output, "
-    "s.error_code, s.error_message, s.step_job, s.until, s.started_at, s.ended_at",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",

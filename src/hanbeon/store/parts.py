@@ -12,7 +12,10 @@ from hanbeon.store.statements import add_statements
 
 
 class StorePart(NamedTuple):
-    """The files `schema.sql` and `statements.sql` of a folder, and the words that only these use."""
+    """The files `schema.sql` and `statements.sql` of a folder, and the words that only these use.
+
+    What is for one database alone is in `schema.sqlite.sql`, `statements.postgres.sql` and the like.
+    """
 
     folder: Path
     words: Mapping[str, str] = {}

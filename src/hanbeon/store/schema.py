@@ -45,7 +45,9 @@ def script(migration: Migration, dialect: Dialect) -> str:
         if _tables is None:
             raise RuntimeError("the tables of the surfaces are missing; see `surfaces/store_parts.py`")
         own = FOLDER / f"{dialect.name}_only.sql"
-        files = [own, *files, *_tables] if dialect is Postgres else [*files, *_tables, own]
+        of_dialect = (file.with_suffix(f".{dialect.name}.sql") for file in _tables)
+        files += [*_tables, *(file for file in of_dialect if file.exists())]
+        files = [own, *files] if dialect is Postgres else [*files, own]
     return "\n".join(translate(file.read_text(), dialect) for file in files)
 
 

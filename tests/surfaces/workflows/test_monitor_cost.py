@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.workflows.literals import RunEnd, RunKind
-from hanbeon.domain.workflows.times import LATE_US
 from hanbeon.store.dialect import Postgres, Sqlite
 from hanbeon.surfaces.store_parts import migrate
+from hanbeon.surfaces.workflows.literals import RunEnd, RunKind
+from hanbeon.surfaces.workflows.times import LATE_US
 from tests.databases.postgres import PostgresServer
 from tests.store.job_table import SECOND, CountedTx, fill
 from tests.store.sqlite_steps import Steps

@@ -3,5 +3,3 @@
 CREATE VIEW IF NOT EXISTS job_queue AS SELECT * FROM hanbeon.job_queue;
 CREATE VIEW IF NOT EXISTS job_executions AS SELECT * FROM hanbeon.job_executions;
 CREATE VIEW IF NOT EXISTS export_jobs AS SELECT * FROM hanbeon.export_jobs;
-CREATE VIEW IF NOT EXISTS scheduled_jobs AS SELECT * FROM hanbeon.scheduled_jobs;
-CREATE VIEW IF NOT EXISTS workflow_run_history AS SELECT * FROM hanbeon.workflow_run_history;

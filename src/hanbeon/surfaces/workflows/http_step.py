@@ -12,8 +12,6 @@ import msgspec
 
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import Budget, TemplateError, render
-from hanbeon.domain.workflows.checks import SECRETS
-from hanbeon.domain.workflows.definition import Step
 from hanbeon.errors import InvalidInput, SecretUnavailable, TaskError
 from hanbeon.executors.http.answer import status_line
 from hanbeon.executors.http.executor import HttpExecutor
@@ -22,6 +20,8 @@ from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.network import reason_outside_tasks
 from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.outbound.secrets import Secrets
+from hanbeon.surfaces.workflows.checks import SECRETS
+from hanbeon.surfaces.workflows.definition import Step
 from hanbeon.surfaces.workflows.run_body import OUTPUT_MOST, StepFailed, unforeseen
 from hanbeon.surfaces.workflows.secret_use import check_names, secrets_of
 from hanbeon.surfaces.workflows.variables import fill

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
-from hanbeon.domain.workflows.literals import Frequency, Mode, OnError, StepType, WorkflowStatus
+from hanbeon.surfaces.workflows.literals import Frequency, Mode, OnError, StepType, WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import Moment, NewRecurrence, NewScheduleConfig, NewStep
 
 

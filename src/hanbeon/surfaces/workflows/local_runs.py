@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 
 from hanbeon.domain.lifecycle import TERMINAL
-from hanbeon.domain.workflows.literals import STEP_QUEUE
 from hanbeon.engine.tick import grace_within, tick
 from hanbeon.engine.worker import Worker
-from hanbeon.store.operations.workflow_runs import run_by_id
 from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.workflows.executor import WorkflowExecutor
+from hanbeon.surfaces.workflows.literals import STEP_QUEUE
+from hanbeon.surfaces.workflows.run_rows import run_by_id
 
 _FIRST_POLL, _LONGEST_POLL = 0.02, 0.5
 SURFACE = "workflows"

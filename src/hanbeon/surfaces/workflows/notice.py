@@ -9,8 +9,8 @@ from hanbeon.clock import iso
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import WorkflowRunNotFound
 from hanbeon.messages import Message, MessageFailed, Messenger
-from hanbeon.store.operations.workflow_runs import run_by_id
 from hanbeon.store.store import Store
+from hanbeon.surfaces.workflows.run_rows import run_by_id
 
 _TIMEOUT_SECONDS = 60.0
 _GONE = Returned('{"skipped":"the run, or the target, is gone"}')

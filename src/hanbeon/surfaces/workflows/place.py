@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hanbeon.domain.job import JobRecord
-from hanbeon.domain.workflows.literals import TASK
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.surface import JobPlace
+from hanbeon.surfaces.workflows.literals import TASK
 
 
 def place_of_job(job: JobRecord) -> JobPlace | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hanbeon.domain.templates import variables
-from hanbeon.domain.workflows.checks import SECRETS
+from hanbeon.surfaces.workflows.checks import SECRETS
 
 _PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
 

@@ -15,18 +15,18 @@ from hanbeon.domain.actor import is_admin
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.masks import MASK
 from hanbeon.domain.templates import TemplateError
-from hanbeon.domain.workflows.checks import TARGET, check_definition
-from hanbeon.domain.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
-from hanbeon.domain.workflows.literals import Mode, StepType
-from hanbeon.domain.workflows.times import cron_of
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger, shown_target
 from hanbeon.outbound.origin import split_url
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.validation import given_fields, inside
 from hanbeon.surfaces.workflows import schemas
+from hanbeon.surfaces.workflows.checks import TARGET, check_definition
+from hanbeon.surfaces.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
+from hanbeon.surfaces.workflows.literals import Mode, StepType
 from hanbeon.surfaces.workflows.places import filled
 from hanbeon.surfaces.workflows.secret_use import check_secret_use
+from hanbeon.surfaces.workflows.times import cron_of
 from hanbeon.tasks.http_headers import check_not_of_connection
 
 _SHARED = frozenset(("type", "name", "retries", "retry_delay", "timeout", "on_error"))

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.templates import Budget, TemplateError, variables
-from hanbeon.domain.workflows.checks import STEPS, TARGET
-from hanbeon.domain.workflows.definition import Definition
-from hanbeon.domain.workflows.literals import StepType
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import shown_target
 from hanbeon.store.operations.pages import Slice, fitting
-from hanbeon.store.operations.workflows import WorkflowRecord
+from hanbeon.surfaces.workflows.checks import STEPS, TARGET
+from hanbeon.surfaces.workflows.definition import Definition
+from hanbeon.surfaces.workflows.literals import StepType
+from hanbeon.surfaces.workflows.rows import WorkflowRecord
 from hanbeon.surfaces.workflows.schemas import RenderedMessage
 from hanbeon.surfaces.workflows.variables import fill, values_of
 from hanbeon.zones import zone_of

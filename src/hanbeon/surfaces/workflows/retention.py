@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from hanbeon.store.operations.retention import Retention
-from hanbeon.store.operations.workflow_runs import ROWS_OF_RUNS
+from hanbeon.surfaces.workflows.run_rows import ROWS_OF_RUNS
 
 RETENTION = Retention(of_jobs=ROWS_OF_RUNS)

@@ -13,20 +13,20 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType, RetryPolicy
 from hanbeon.domain.templates import TemplateError
-from hanbeon.domain.workflows.definition import Definition, Step
-from hanbeon.domain.workflows.literals import STEP_ENDED, OnError, StepStatus
 from hanbeon.errors import DatabaseUnavailable, LeaseLost
 from hanbeon.executors.executor import MESSAGE_LIMIT
 from hanbeon.logs import get_logger
-from hanbeon.store.operations import workflow_runs as runs
-from hanbeon.store.operations import workflow_steps as checkpoints
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_runs import WholeRun
-from hanbeon.store.operations.workflow_steps import DeliveryRecord, PutOffUntil, StepRecord
-from hanbeon.store.operations.workflows import workflow_by_id
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.workflows import run_rows as runs
+from hanbeon.surfaces.workflows import step_rows as checkpoints
+from hanbeon.surfaces.workflows.definition import Definition, Step
+from hanbeon.surfaces.workflows.literals import STEP_ENDED, OnError, StepStatus
+from hanbeon.surfaces.workflows.rows import workflow_by_id
+from hanbeon.surfaces.workflows.run_rows import WholeRun
+from hanbeon.surfaces.workflows.step_rows import DeliveryRecord, PutOffUntil, StepRecord
 from hanbeon.surfaces.workflows.variables import output_of, values_of
 from hanbeon.tasks.context import AttemptBackend
 from hanbeon.zones import zone_of

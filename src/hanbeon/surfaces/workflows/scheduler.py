@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.workflows.literals import QUEUE, WorkflowStatus
-from hanbeon.domain.workflows.times import LATE_US
 from hanbeon.errors import NotFound, WorkflowNotFound
-from hanbeon.store.operations import tallies, workflow_runs, workflows
+from hanbeon.store.operations import tallies
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_runs import Registration, in_rounds
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.service import Service
-from hanbeon.surfaces.workflows import schemas
+from hanbeon.surfaces.workflows import rows, run_rows, schemas
+from hanbeon.surfaces.workflows.literals import QUEUE, WorkflowStatus
 from hanbeon.surfaces.workflows.local_runs import LocalRuns
+from hanbeon.surfaces.workflows.run_rows import Registration, in_rounds
 from hanbeon.surfaces.workflows.serializers import Serializer
+from hanbeon.surfaces.workflows.times import LATE_US
 
 _LISTED = 20
 _DAY_US = 86_400 * 1_000_000
@@ -31,7 +31,7 @@ class SchedulerEndpoints(Service):
         after = 0
         while True:
             page = await self._read(
-                lambda tx, after=after: workflows.workflows(tx, after, _AT_ONCE)  # type: ignore[misc]
+                lambda tx, after=after: rows.workflows(tx, after, _AT_ONCE)  # type: ignore[misc]
             )
             for each in page.items:
                 if each.status is WorkflowStatus.ACTIVE or each.run_id is not None:
@@ -43,7 +43,7 @@ class SchedulerEndpoints(Service):
     async def execute_due(self) -> schemas.Executed:
         """Run the workflows that are due, in this process and within the budget."""
         begun = await self._local.run_due(self._app.settings.workflow_budget)
-        found = await self._read(lambda tx: workflow_runs.runs_by_id(tx, begun))
+        found = await self._read(lambda tx: run_rows.runs_by_id(tx, begun))
         results = [self._serializer.executed(each.run) for each in found]
         return schemas.Executed(executed=len(results), results=results)
 
@@ -72,7 +72,7 @@ class SchedulerEndpoints(Service):
     async def _register(self, workflow_id: str) -> Registration | None:
         lanes = self._store.lanes
         try:
-            return await in_rounds(lambda: self._write(lambda tx: workflow_runs.register(tx, lanes, workflow_id)))
+            return await in_rounds(lambda: self._write(lambda tx: run_rows.register(tx, lanes, workflow_id)))
         except WorkflowNotFound:
             return None  # It was deleted since it was listed.
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.domain.workflows.literals import (
+from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
+from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
+from hanbeon.surfaces.workflows.literals import (
     DeliveryStatus,
     Frequency,
     Mode,
@@ -18,8 +20,6 @@ from hanbeon.domain.workflows.literals import (
     StepType,
     WorkflowStatus,
 )
-from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
-from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 from hanbeon.surfaces.workflows.vocabulary import ENDED, RunStatus
 
 STEPS_MOST = 100

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hanbeon.domain.templates import variables
-from hanbeon.domain.workflows.checks import SECRETS, STEPS, TARGET, texts_of
-from hanbeon.domain.workflows.definition import Definition, Step
-from hanbeon.domain.workflows.literals import StepType
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger, secret_names
 from hanbeon.outbound.messages import place_of
 from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.outbound.secret_use import HTTP_USE, Place
 from hanbeon.outbound.secrets import Secrets
+from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, texts_of
+from hanbeon.surfaces.workflows.definition import Definition, Step
+from hanbeon.surfaces.workflows.literals import StepType
 from hanbeon.surfaces.workflows.places import filled
 
 _PROBES = ("probe", "another", "probe@example.org", "another@example.net")

@@ -8,15 +8,15 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import MICROS, iso
-from hanbeon.domain.workflows.times import Passed
 from hanbeon.messages import shown_target
-from hanbeon.store.operations.workflow_runs import RunRecord, WholeRun
-from hanbeon.store.operations.workflow_steps import DeliveryRecord
-from hanbeon.store.operations.workflows import WorkflowRecord
 from hanbeon.surfaces.stored_json import StoredJson
 from hanbeon.surfaces.workflows import schemas
 from hanbeon.surfaces.workflows.plan import config_view, steps_view
+from hanbeon.surfaces.workflows.rows import WorkflowRecord
+from hanbeon.surfaces.workflows.run_rows import RunRecord, WholeRun
 from hanbeon.surfaces.workflows.secret_use import secret_outputs
+from hanbeon.surfaces.workflows.step_rows import DeliveryRecord
+from hanbeon.surfaces.workflows.times import Passed
 from hanbeon.surfaces.workflows.vocabulary import status_of
 from hanbeon.zones import zone_of
 

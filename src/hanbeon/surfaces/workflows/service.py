@@ -12,8 +12,6 @@ import msgspec
 
 from hanbeon.domain.job import check_size, is_id
 from hanbeon.domain.json_text import to_json_text
-from hanbeon.domain.workflows.definition import Definition, ScheduleConfig
-from hanbeon.domain.workflows.literals import Mode, WorkflowStatus
 from hanbeon.errors import (
     Changed,
     WorkflowNotFound,
@@ -22,17 +20,18 @@ from hanbeon.errors import (
 )
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
-from hanbeon.store.operations import workflow_runs, workflows
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_runs import RunChanged, RunRecord, WholeRun, in_rounds
-from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate
-from hanbeon.surfaces.workflows import keywords, schemas
+from hanbeon.surfaces.workflows import keywords, rows, run_rows, schemas
+from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig
+from hanbeon.surfaces.workflows.literals import Mode, WorkflowStatus
 from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
+from hanbeon.surfaces.workflows.rows import NewWorkflow, WorkflowRecord
+from hanbeon.surfaces.workflows.run_rows import RunChanged, RunRecord, WholeRun, in_rounds
 from hanbeon.surfaces.workflows.scheduler import SchedulerEndpoints
 from hanbeon.surfaces.workflows.variables import check_given
 from hanbeon.surfaces.workflows.vocabulary import status_of
@@ -70,7 +69,7 @@ class Workflows(SchedulerEndpoints):
         Repeating the same declaration changes nothing, so that changes by a user are kept.
         """
         text = to_json_text(dict(fields), "the workflow", "steps")
-        found = await self._read(lambda tx: workflows.workflow_declared(tx, name))
+        found = await self._read(lambda tx: rows.workflow_declared(tx, name))
         if found is None:
             await self._save({"name": name, **fields}, random_id(), LOCAL, (name, text))
             return "made"
@@ -78,8 +77,8 @@ class Workflows(SchedulerEndpoints):
             return "same"
 
         async def mark(tx: Tx, **changes: str | None) -> None:
-            locked = await workflows.lock_workflow(tx, found.id, deleted=True)
-            await workflows.change_workflow(tx, msgspec.structs.replace(locked, **changes))
+            locked = await rows.lock_workflow(tx, found.id, deleted=True)
+            await rows.change_workflow(tx, msgspec.structs.replace(locked, **changes))
 
         if found.deleted_at is not None:
             # Nothing else: if the change fails or is lost, the next declaration makes it.
@@ -110,27 +109,27 @@ class Workflows(SchedulerEndpoints):
 
         async def write(tx: Tx) -> WorkflowRecord:
             # Checked only if it is new: what a repeated request met may have changed, and its time may be past by now.
-            if await workflows.add_workflow(tx, new):
+            if await rows.add_workflow(tx, new):
                 await self._check_tasks(tx, definition)
                 check_not_past(config, await now_us(tx), zone)
                 if status is not WorkflowStatus.DRAFT:
                     await self._to_status(tx, new.id, status)
-            if declared is not None and (found := await workflows.workflow_declared(tx, declared[0])) is not None:
+            if declared is not None and (found := await rows.workflow_declared(tx, declared[0])) is not None:
                 return found  # Another worker may have declared it at the same time.
-            return await workflows.workflow_by_id(tx, new.id)
+            return await rows.workflow_by_id(tx, new.id)
 
         return await in_rounds(lambda: self._write(write))
 
     async def get(self, workflow: AnyWorkflow) -> schemas.Workflow:
         """The workflow as it is now, with its next run in its own zone."""
         workflow_id = _id(workflow)
-        return self._view(await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id)))
+        return self._view(await self._read(lambda tx: rows.workflow_by_id(tx, workflow_id)))
 
     async def list(self, **query: Unpack[keywords.WorkflowQueryFields]) -> schemas.WorkflowPage:
         """Workflows in the order of their creation; continue with the page's `next_cursor`."""
         filter = given_fields(validate(schemas.WorkflowQuery, query))
         size, after = filter.get("limit", _PAGE_SIZE), int(filter.get("cursor") or 0)
-        found = await self._read(lambda tx: workflows.workflows(tx, after, size, filter.get("status")))
+        found = await self._read(lambda tx: rows.workflows(tx, after, size, filter.get("status")))
         return schemas.WorkflowPage(
             items=[self._view(each) for each in found.items], next_cursor=found.cursor(lambda each: each.seq)
         )
@@ -150,19 +149,19 @@ class Workflows(SchedulerEndpoints):
         given = given_fields(validate(schemas.WorkflowChanges, _json(fields)))
 
         async def change() -> WorkflowRecord:
-            seen = await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id))
+            seen = await self._read(lambda tx: rows.workflow_by_id(tx, workflow_id))
             zone = self._zone_of(given["timezone"]) if "timezone" in given else zone_of(seen.timezone)
             definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, seen.plan)
 
             async def write(tx: Tx) -> WorkflowRecord:
-                before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+                before, job = await run_rows.lock_with_run(tx, workflow_id)
                 _check_version(before, expected)
                 if before.version != seen.version:
                     raise RunChanged
                 after = await self._changed(tx, before, given, definition, zone)
                 if (status := given.get("status", before.status)) is not before.status:
                     after = await self._moved(tx, after, status)
-                return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+                return (await run_rows.settle(tx, self._store.lanes, (after, job)))[0]
 
             return await self._write(write)
 
@@ -173,11 +172,11 @@ class Workflows(SchedulerEndpoints):
         workflow_id = _id(workflow)
 
         async def write(tx: Tx) -> None:
-            before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+            before, job = await run_rows.lock_with_run(tx, workflow_id)
             _check_version(before, expected)
             gone = msgspec.structs.replace(before, deleted_at=await now_us(tx), status=WorkflowStatus.PAUSED)
-            await workflow_runs.settle(tx, self._store.lanes, (gone, job))
-            if (run_id := await workflow_runs.unfinished_run(tx, workflow_id)) is not None:
+            await run_rows.settle(tx, self._store.lanes, (gone, job))
+            if (run_id := await run_rows.unfinished_run(tx, workflow_id)) is not None:
                 raise WorkflowWrongState(
                     f"workflow {workflow_id} has a run under way, {run_id}; cancel it, or wait for its end"
                 )
@@ -198,7 +197,7 @@ class Workflows(SchedulerEndpoints):
 
         workflow_id = _id(workflow)
         given = given_fields(validate(schemas.DryRun, fields))
-        record = await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id))
+        record = await self._read(lambda tx: rows.workflow_by_id(tx, workflow_id))
         now = await self._read(now_us)
         variables = given.get("variables", {})
         check_given(record.plan, variables)
@@ -218,8 +217,8 @@ class Workflows(SchedulerEndpoints):
         size, cursor = min(filter.get("limit", _RUNS_A_PAGE), _PAGE_SIZE), filter.get("cursor")
 
         async def read(tx: Tx) -> tuple[builtins.list[WholeRun], bool]:
-            await workflows.workflow_by_id(tx, workflow_id)
-            return await workflow_runs.runs(tx, workflow_id, int(cursor) if cursor else None, size)
+            await rows.workflow_by_id(tx, workflow_id)
+            return await run_rows.runs(tx, workflow_id, int(cursor) if cursor else None, size)
 
         found, more = await self._read(read)
         items = [self._serializer.run(each) for each in found]
@@ -250,7 +249,7 @@ class Workflows(SchedulerEndpoints):
         workflow_id, run_id = _id(workflow), _run_id(run)
 
         async def write(tx: Tx) -> WholeRun:
-            return await _whole(tx, await workflow_runs.retry(tx, self._store.lanes, workflow_id, run_id))
+            return await _whole(tx, await run_rows.retry(tx, self._store.lanes, workflow_id, run_id))
 
         return self._serializer.run(await self._write(write))
 
@@ -278,17 +277,17 @@ class Workflows(SchedulerEndpoints):
         check_size("variables", text, self._app.settings.max_payload_bytes)
 
         async def write(tx: Tx) -> None:
-            if may_exist(new_id) and await workflow_runs.runs_by_id(tx, [run_id]):
+            if may_exist(new_id) and await run_rows.runs_by_id(tx, [run_id]):
                 return  # The first request began it, and the workflow may be another one by now.
-            record = await workflows.workflow_by_id(tx, given["workflow_id"])
+            record = await rows.workflow_by_id(tx, given["workflow_id"])
             check_given(record.plan, chosen)
-            await workflow_runs.add_manual(tx, self._store.lanes, record.id, run_id, text, by)
+            await run_rows.add_manual(tx, self._store.lanes, record.id, run_id, text, by)
 
         await self._write(write)
         await self._local.until_ended(run_id, self._app.settings.workflow_budget)
 
         async def read(tx: Tx) -> WholeRun:
-            return await _whole(tx, await workflow_runs.run_by_id(tx, None, run_id))
+            return await _whole(tx, await run_rows.run_by_id(tx, None, run_id))
 
         return self._serializer.execution(await self._read(read))
 
@@ -302,11 +301,11 @@ class Workflows(SchedulerEndpoints):
         return record
 
     async def _to_status(self, tx: Tx, workflow_id: str, status: WorkflowStatus) -> WorkflowRecord:
-        before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+        before, job = await run_rows.lock_with_run(tx, workflow_id)
         if before.status is status:
             return before
         after = await self._moved(tx, before, status)
-        return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+        return (await run_rows.settle(tx, self._store.lanes, (after, job)))[0]
 
     async def _moved(self, tx: Tx, before: WorkflowRecord, status: WorkflowStatus) -> WorkflowRecord:
         """The workflow in another status. Activating begins a new activation, for which each mode counts anew."""
@@ -362,7 +361,7 @@ class Workflows(SchedulerEndpoints):
         await self._local.until_ended(run_id, seconds)
 
         async def read(tx: Tx) -> tuple[WorkflowRecord, WholeRun]:
-            return await workflows.workflow_by_id(tx, record.id), await _whole(tx, await _run(tx, record.id, run_id))
+            return await rows.workflow_by_id(tx, record.id), await _whole(tx, await _run(tx, record.id, run_id))
 
         found, run = await self._read(read)
         return self._serializer.workflow(found, self._serializer.run(run))
@@ -381,12 +380,12 @@ class Workflows(SchedulerEndpoints):
 
 async def _run(tx: Tx, workflow_id: str, run_id: str) -> RunRecord:
     """A run of a workflow that was not deleted."""
-    await workflows.workflow_by_id(tx, workflow_id)
-    return await workflow_runs.run_by_id(tx, workflow_id, run_id)
+    await rows.workflow_by_id(tx, workflow_id)
+    return await run_rows.run_by_id(tx, workflow_id, run_id)
 
 
 async def _whole(tx: Tx, run: RunRecord) -> WholeRun:
-    return (await workflow_runs.whole_runs(tx, [run]))[0]
+    return (await run_rows.whole_runs(tx, [run]))[0]
 
 
 def _id(workflow: AnyWorkflow) -> str:

@@ -18,16 +18,16 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import Budget, TemplateError, render
-from hanbeon.domain.workflows.checks import SECRETS, TARGET
-from hanbeon.domain.workflows.definition import Step
-from hanbeon.domain.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
 from hanbeon.errors import InvalidInput, SecretUnavailable
 from hanbeon.messages import Message, MessageFailed, Messenger
 from hanbeon.outbound.target_shape import PROBE
 from hanbeon.store.operations.tasks import find_tasks
-from hanbeon.store.operations.workflow_steps import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
+from hanbeon.surfaces.workflows.checks import SECRETS, TARGET
+from hanbeon.surfaces.workflows.definition import Step
+from hanbeon.surfaces.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
 from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff, unforeseen
 from hanbeon.surfaces.workflows.secret_use import secret_outputs
+from hanbeon.surfaces.workflows.step_rows import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
 from hanbeon.surfaces.workflows.variables import fill
 
 if TYPE_CHECKING:

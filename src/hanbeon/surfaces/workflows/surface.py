@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.surface import Command, Surface
 
 SURFACE = Surface(
     name="workflows",
     title="Steps that send messages, call HTTP, wait and run tasks: now, later, at a time, again and again.",
     service="hanbeon.surfaces.workflows.service:Workflows",
     api="hanbeon.surfaces.workflows.operations",
+    commands=(
+        Command(
+            "workflow",
+            "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
+            "Workflows",
+            "hanbeon.surfaces.workflows.commands:workflow",
+        ),
+    ),
     pool="hanbeon.surfaces.workflows.worker_pool:workflow_pool",
     executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
     config="hanbeon.config.workflows:read_workflows",
-    queues=("hanbeon.domain.workflows.literals:QUEUE",),
-    end_hook="hanbeon.store.operations.workflow_runs:HOOK",
+    store="hanbeon.surfaces.workflows.store_part:PART",
+    queues=("hanbeon.surfaces.workflows.literals:QUEUE",),
+    end_hook="hanbeon.surfaces.workflows.run_rows:HOOK",
     verify="hanbeon.surfaces.workflows.verify:AUDIT",
     retention="hanbeon.surfaces.workflows.retention:RETENTION",
     job_place="hanbeon.surfaces.workflows.place:place_of_job",

@@ -10,9 +10,9 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.templates import Budget, render
-from hanbeon.domain.workflows.checks import RUN, STEPS
-from hanbeon.domain.workflows.definition import Definition
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.workflows.checks import RUN, STEPS
+from hanbeon.surfaces.workflows.definition import Definition
 from hanbeon.tasks.options import did_you_mean
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hanbeon.domain.audit.findings import Finding, FindingCode
-from hanbeon.domain.workflows.literals import QUEUE
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.workflows.literals import QUEUE
 
 
 class WorkflowCode(FindingCode):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hanbeon.clock import Clock
-from hanbeon.domain.workflows.literals import NOTICE_TASK, TASK
 from hanbeon.engine.pool import TaskPool
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
+from hanbeon.surfaces.workflows.literals import NOTICE_TASK, TASK
 from hanbeon.surfaces.workflows.specs import NoticeSpec, RunSpec
 from hanbeon.tasks.task import Task, TaskOptions
 

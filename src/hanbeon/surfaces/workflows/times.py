@@ -8,9 +8,9 @@ import msgspec
 
 from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
-from hanbeon.domain.workflows.definition import Recurrence, ScheduleConfig
-from hanbeon.domain.workflows.literals import Frequency, Mode
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.workflows.definition import Recurrence, ScheduleConfig
+from hanbeon.surfaces.workflows.literals import Frequency, Mode
 
 _MINUTE_US = 60_000_000
 LATE_US = _MINUTE_US

@@ -13,8 +13,18 @@ from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import Backoff, FailureType, RetryPolicy
-from hanbeon.domain.workflows.definition import Definition, read_definition
-from hanbeon.domain.workflows.literals import (
+from hanbeon.errors import Conflict, WorkflowRunNotFound, WorkflowWrongState
+from hanbeon.store.operations import enqueue as enqueues
+from hanbeon.store.operations.cancel import cancel_these, requeue_owned
+from hanbeon.store.operations.dependencies import promote_these
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.prune import delete_jobs
+from hanbeon.store.operations.queries import now_us
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.workflows.definition import Definition, read_definition
+from hanbeon.surfaces.workflows.literals import (
     NOTICE_QUEUE,
     NOTICE_TASK,
     PREFIX,
@@ -27,24 +37,7 @@ from hanbeon.domain.workflows.literals import (
     StepStatus,
     WorkflowStatus,
 )
-from hanbeon.domain.workflows.times import LATE_US, passed_over
-from hanbeon.errors import Conflict, WorkflowRunNotFound, WorkflowWrongState
-from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations.cancel import cancel_these, requeue_owned
-from hanbeon.store.operations.dependencies import promote_these
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
-from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.prune import delete_jobs
-from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_steps import (
-    DeliveryRecord,
-    StepRecord,
-    deliveries_of,
-    hold,
-    steps_of,
-)
-from hanbeon.store.operations.workflows import (
+from hanbeon.surfaces.workflows.rows import (
     WorkflowRecord,
     change_workflow,
     keep_workflow,
@@ -53,7 +46,14 @@ from hanbeon.store.operations.workflows import (
     workflow_by_id,
     workflow_record,
 )
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.workflows.step_rows import (
+    DeliveryRecord,
+    StepRecord,
+    deliveries_of,
+    hold,
+    steps_of,
+)
+from hanbeon.surfaces.workflows.times import LATE_US, passed_over
 
 T = TypeVar("T")
 ROWS_OF_RUNS = ("prune_workflow_deliveries", "prune_workflow_steps", "prune_workflow_runs")

@@ -10,7 +10,7 @@ import typer
 from hanbeon.cli import exits
 from hanbeon.cli.groups import group
 from hanbeon.cli.options import AppName, Arguments, Cursor, Database, Json, Limit
-from hanbeon.cli.workflow.options import Activate, DefinitionFile, RunId, StatusFilter, WorkflowId
+from hanbeon.surfaces.workflows.command_options import Activate, DefinitionFile, RunId, StatusFilter, WorkflowId
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -22,7 +22,7 @@ def list_(
 ) -> None:
     """List workflows with their next runs, in the order of their creation."""
     from hanbeon.cli.output import print_json, print_next_page, print_table
-    from hanbeon.cli.workflow.render import WORKFLOW_HEADINGS, workflow_row
+    from hanbeon.surfaces.workflows.command_output import WORKFLOW_HEADINGS, workflow_row
 
     page = _ask(database, lambda app: app.workflows.list(status=status, cursor=cursor, limit=limit))
     if json:
@@ -105,7 +105,7 @@ def runs(
 ) -> None:
     """List the runs of a workflow, newest first."""
     from hanbeon.cli.output import print_json, print_next_page, print_table
-    from hanbeon.cli.workflow.render import RUN_HEADINGS, run_row
+    from hanbeon.surfaces.workflows.command_output import RUN_HEADINGS, run_row
 
     page = _ask(database, lambda app: app.workflows.runs(workflow, cursor=cursor, limit=limit))
     if json:
@@ -133,7 +133,7 @@ def retry(workflow: WorkflowId, run: RunId, database: Database = None, json: Jso
 def monitor(database: Database = None, json: Json = False) -> None:
     """Show how many runs there are, what is delayed, what is next, and what failed."""
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.workflow.render import monitor_facts
+    from hanbeon.surfaces.workflows.command_output import monitor_facts
 
     found = _ask(database, lambda app: app.workflows.monitor())
     if json:
@@ -191,7 +191,7 @@ def _work(app: str | None, database: str | None, call: Callable[[App], Awaitable
 
 def _print(workflow: schemas.Workflow, *, json: bool) -> None:
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.workflow.render import workflow_facts
+    from hanbeon.surfaces.workflows.command_output import workflow_facts
 
     if json:
         print_json(workflow)
@@ -201,7 +201,7 @@ def _print(workflow: schemas.Workflow, *, json: bool) -> None:
 
 def _print_run(run: Any, *, json: bool) -> None:
     from hanbeon.cli.output import print_facts, print_json, print_table
-    from hanbeon.cli.workflow.render import STEP_HEADINGS, run_facts, step_row
+    from hanbeon.surfaces.workflows.command_output import STEP_HEADINGS, run_facts, step_row
 
     if json:
         print_json(run)

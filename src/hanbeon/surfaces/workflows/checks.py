@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from hanbeon.domain.templates import TemplateError, check
-from hanbeon.domain.workflows.definition import Definition, Step
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.workflows.definition import Definition, Step
 
 SECRETS, STEPS, RUN = "secrets", "steps", "run"
 RUN_NAMES = ("run.id", "run.scheduled_time", "run.date", "workflow.name", "workflow.id")

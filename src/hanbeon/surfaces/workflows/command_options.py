@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.domain.workflows.literals import WorkflowStatus
+from hanbeon.surfaces.workflows.literals import WorkflowStatus
 
 WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", show_default=False)]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.text import Text
 
 from hanbeon.cli.output import Cell
-from hanbeon.domain.workflows.literals import StepStatus, WorkflowStatus
 from hanbeon.quotation import plain
+from hanbeon.surfaces.workflows.literals import StepStatus, WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import Execution, Monitor, Workflow, WorkflowRun, WorkflowStep
 from hanbeon.surfaces.workflows.vocabulary import RunStatus
 

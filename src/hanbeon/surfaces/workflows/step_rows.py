@@ -9,13 +9,13 @@ import msgspec
 
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.workflows.literals import DeliveryStatus, StepStatus, StepType
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.queries import jobs_by_id
-from hanbeon.store.operations.workflows import stored
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.workflows.literals import DeliveryStatus, StepStatus, StepType
+from hanbeon.surfaces.workflows.rows import stored
 
 
 class StepRecord(msgspec.Struct, frozen=True, kw_only=True):

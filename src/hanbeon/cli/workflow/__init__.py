@@ -1,1 +1,0 @@
-"""`hanbeon workflow`: workflows, their runs, and what a cron calls."""

@@ -1,1 +1,0 @@
-"""Workflows, pure: definitions, times, checks, and the order of steps."""
