@@ -1,7 +1,7 @@
 """The rest of a request that was answered before all of it had come: read and dropped, within bounds.
 
 A connection that is closed while its client still sends is reset by the kernel, and the client may never see the
-response, such as the 413 to a body that is too large.
+response, such as the 413 to a body that is too large, or the code with which its WebSocket was closed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RequestRest:
         self._dropped = 0
         self._timer: asyncio.TimerHandle | None = None
         self.unread = False
-        """Set while the client has not sent the whole request."""
+        """Set while the client has not sent the whole request, and always for a WebSocket, whose clients send on."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -31,6 +31,8 @@ class RequestRest:
         return self._timer is not None
 
     def close(self) -> None:
+        if self.is_draining:
+            return
         if not self.unread or self.is_closing() or not self._transport.can_write_eof():
             self._transport.close()
             return

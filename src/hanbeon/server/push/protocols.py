@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
 
 from hanbeon.logs import get_logger
 from hanbeon.server.connections import ConnectionLimit
@@ -96,7 +97,7 @@ class Http(H11Protocol):
     def handle_events(self) -> None:
         """Handle what was just received, or was received during the previous request."""
         super().handle_events()
-        self._rest.unread = self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+        self._rest.unread = self._switched or self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
         if self._switched or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._request_timeout.end()
         elif self.conn.their_state is h11.SEND_BODY:
@@ -157,6 +158,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         self._pong = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._rest = cast(RequestRest, transport)  # That of `Http`, which hands over its connection.
         super().connection_made(transport)
         self.transport.set_write_buffer_limits(_WRITE_BUFFER_BYTES)
         opened = transport.get_extra_info("socket")
@@ -164,6 +166,9 @@ class WebSocket(WebSocketsSansIOProtocol):
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
 
     def data_received(self, data: bytes) -> None:
+        if self._rest.is_draining:
+            self._rest.drop(len(data))
+            return
         if self.handshake_initiated and not self.handshake_complete:
             self.transport.abort()  # Data before the handshake has ended would be buffered without bound.
             return
@@ -176,8 +181,23 @@ class WebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()  # Uvicorn would raise here: there is no connection to close properly.
         else:
             super().handle_parser_exception()
+            self._abort_soon()
+
+    def handle_close(self, event: Frame) -> None:
+        super().handle_close(event)
+        self._abort_soon()
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
+            # Uvicorn would log a traceback, and raise if the client has sent a close frame meanwhile.
+            self.conn.fail(CloseCode.INVALID_DATA, "invalid UTF-8")
+            self.handle_parser_exception()
+        else:
+            super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
+        if self.transport.is_closing():
+            return  # A frame that came with this one, and before it, has ended the connection.
         if self.writable.is_set():
             super().handle_ping()
         elif pong := b"".join(self.conn.data_to_send()):
@@ -192,6 +212,7 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._release()
+        self._rest.end()
         super().connection_lost(exc)
 
     def keepalive_timeout(self) -> None:
@@ -210,7 +231,9 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     def shutdown(self) -> None:
         """Leave open sessions alone: they see the stop and close themselves; uvicorn would use another code."""
-        if not self.handshake_complete or self.close_sent:
+        if self._rest.is_draining:
+            self.transport.abort()
+        elif not self.handshake_complete or self.close_sent:
             super().shutdown()
 
     def _abort(self) -> None:
@@ -219,3 +242,11 @@ class WebSocket(WebSocketsSansIOProtocol):
     def _abort_soon(self) -> None:
         """Abort after a timeout: closing waits until the client has read everything, which may be never."""
         self.loop.call_later(_CLOSE_SECONDS + 1, self.transport.abort)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
