@@ -391,6 +391,12 @@ class DatabaseUnavailable(Unavailable):
     """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
 
 
+class Busy(Unavailable):
+    """Too many costly requests of this kind at once; try again later."""
+
+    code = "busy"
+
+
 class RedisUnavailable(Unavailable):
     """Redis is unavailable."""
 

@@ -102,3 +102,27 @@ def test_every_schedule_keeps_its_rules(jobs: list[SimulatedJob], most: int, of_
     assert all(before.end_us == after.start_us for before, after in pairwise(path))
     assert path[0].start_us == 0 or path[0].cause is Cause.TIME
     assert found.makespan_us >= simulate(jobs, QueueLimits()).makespan_us
+
+
+class _Counted(int):
+    """A place in the order that counts how often it is compared."""
+
+    comparisons = 0
+
+    def __lt__(self, other: int) -> bool:
+        _Counted.comparisons += 1
+        return int(self) < int(other)
+
+
+def test_cost_does_not_grow_with_the_roles() -> None:
+    compared = {}
+    for roles in (4, 400):
+        _Counted.comparisons = 0
+        jobs = [
+            SimulatedJob(order=(_Counted(n),), run_us=1 + n % 7, role=f"r{n % roles}", depends_on=[n // 2] if n else [])
+            for n in range(2_000)
+        ]
+        simulate(jobs, QueueLimits(max_concurrent=50, roles={f"r{n}": 1 for n in range(roles)}))
+        compared[roles] = _Counted.comparisons
+    # A scan of the roles for each job would be 400 times 2,000.
+    assert max(compared.values()) < 100_000, compared

@@ -13,6 +13,8 @@ import msgspec
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 
 _ROLES_TRIED = 4
+_Waiting = tuple[tuple[Any, ...], int]
+"""The order and the number of a job."""
 
 
 class Cause(StrEnum):
@@ -127,8 +129,12 @@ class _Run:
         for number, job in enumerate(jobs):
             for dependency in set(job.depends_on):
                 self._dependents.setdefault(dependency, []).append(number)
-        self._waiting: dict[str, list[tuple[tuple[Any, ...], int]]] = {}
+        self._waiting: dict[str, list[_Waiting]] = {}
+        # The first waiting job of each role with a free slot. What is here and is not the first any more, or whose role
+        # has no free slot, is passed over: a scan of all roles for each start would cost jobs times roles.
+        self._heads: list[_Waiting] = []
         self._running: Counter[str] = Counter()
+        self._running_total = 0
         # Ends before what falls due at the same instant.
         self._agenda: list[tuple[int, bool, int]] = []
 
@@ -138,18 +144,21 @@ class _Run:
                 self._start(number, 0, Step(0, 0))
             elif not self._unmet[number]:
                 self._release(number, 0, None)
-        self._admit(0, {}, self._full())
+        self._admit(0, {}, set())
         while self._agenda:
             now = self._agenda[0][0]
-            full = self._full()
+            # The last job of each role that ended now, and of all with ""; the roles that had no free slot before.
             ended: dict[str, int] = {}
+            full: set[str] = set()
             while self._agenda and self._agenda[0][0] == now:
                 _, due, number = heapq.heappop(self._agenda)
                 if due:
                     self._wait(number)
                     continue
                 role = self._jobs[number].role
-                self._running[role] -= 1
+                if role not in ended and self._is_full(role):
+                    full.add(role)
+                self._end(role)
                 ended[role] = ended[""] = number
                 for dependent in self._dependents.get(number, ()):
                     self._unmet[dependent] -= 1
@@ -170,40 +179,49 @@ class _Run:
 
     def _wait(self, number: int) -> None:
         job = self._jobs[number]
-        heapq.heappush(self._waiting.setdefault(job.role, []), (job.order, number))
+        waiting, entry = self._waiting.setdefault(job.role, []), (job.order, number)
+        heapq.heappush(waiting, entry)
+        if waiting[0] is entry and not self._is_full(job.role):
+            heapq.heappush(self._heads, entry)
 
-    def _full(self) -> set[str]:
-        """The roles without a free slot; "" if there is none for any."""
-        most = self._limits.max_concurrent
-        full = {role for role, count in self._running.items() if self._at_limit(role, count)}
-        return full | {""} if most != NO_LIMIT and self._running.total() >= most else full - {""}
-
-    def _at_limit(self, role: str, running: int) -> bool:
+    def _is_full(self, role: str) -> bool:
         limit = self._limits.for_role(role)
-        return limit != NO_LIMIT and running >= limit
+        return limit != NO_LIMIT and self._running[role] >= limit
 
     def _admit(self, now: int, ended: Mapping[str, int], full: set[str]) -> None:
         """Start what may run, in order. `ended`: the last job of each role that ended now; `full`: before that."""
         most = self._limits.max_concurrent
-        while most == NO_LIMIT or self._running.total() < most:
-            heads = [
-                (waiting[0], role)
-                for role, waiting in self._waiting.items()
-                if waiting and not self._at_limit(role, self._running[role])
-            ]
-            if not heads:
-                return
-            (_, number), role = min(heads)
-            heapq.heappop(self._waiting[role])
+        while self._heads and (most == NO_LIMIT or self._running_total < most):
+            entry = heapq.heappop(self._heads)
+            number = entry[1]
+            role = self._jobs[number].role
+            waiting = self._waiting[role]
+            if not waiting or waiting[0] is not entry or self._is_full(role):
+                continue
+            heapq.heappop(waiting)
             ready = self._ready[number]
             if ready.start_us < now:
                 waited_for = role if role in full and role in ended else ""
                 ready = Step(now, now, Cause.SLOT, ended.get(waited_for), waited_for)
             self._start(number, now, ready)
+            self._offer(role)
 
     def _start(self, number: int, now: int, why: Step) -> None:
         job = self._jobs[number]
         end = now + job.run_us
-        self._steps[number] = why._replace(start_us=now, end_us=end)
+        self._steps[number] = Step(now, end, why.cause, why.after, why.role)
         self._running[job.role] += 1
+        self._running_total += 1
         heapq.heappush(self._agenda, (end, False, number))
+
+    def _end(self, role: str) -> None:
+        freed = self._is_full(role)
+        self._running[role] -= 1
+        self._running_total -= 1
+        if freed:
+            self._offer(role)
+
+    def _offer(self, role: str) -> None:
+        """Let the first waiting job of a role be started if the role has a free slot."""
+        if self._waiting.get(role) and not self._is_full(role):
+            heapq.heappush(self._heads, self._waiting[role][0])

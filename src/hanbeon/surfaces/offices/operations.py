@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WebhookNotFound, WrongState
+from hanbeon.errors import Busy, Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WebhookNotFound, WrongState
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.vocabulary import FINISHED
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
@@ -94,7 +94,7 @@ _OFFICE_OPERATIONS = [
         request=schemas.SimulationLimits,
         body_optional=True,
         responses={200: schemas.Simulation},
-        errors=(OfficeNotFound, Conflict),
+        errors=(OfficeNotFound, Conflict, Busy),
         idempotent=True,
     ),
 ]

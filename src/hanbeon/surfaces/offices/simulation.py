@@ -6,25 +6,31 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Unpack
 
+from hanbeon.cleanup import to_the_end
 from hanbeon.domain import simulation
 from hanbeon.domain.graph import dependents_of_any
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.simulation import Cause, SimulatedJob, Step
+from hanbeon.engine.worker import Worker
 from hanbeon.errors import Conflict
 from hanbeon.store.operations import offices, queries
-from hanbeon.store.operations.mean_run import mean_run_us
+from hanbeon.store.operations.mean_run import mean_runs_us
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.bounded_turns import BoundedTurns
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices.base import OfficeService
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
 from hanbeon.surfaces.offices.schemas import SIMULATED_MOST
 from hanbeon.surfaces.offices.serializers import iso_ms
+from hanbeon.surfaces.service import SurfaceApp
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.validation import given_fields, validate
 
 _PAGE = 1_000
+_WAITING_MOST = 8
 _DEAD = (State.FAILED, State.CANCELLED)
 _ALL_JOBS = "maxConcurrentJobs"
 
@@ -42,16 +48,22 @@ class _Unfinished(NamedTuple):
 class OfficeSimulation(OfficeService):
     """The simulation of an office."""
 
+    def __init__(self, app: SurfaceApp, worker: Worker | None = None, *, stored_json: StoredJson = decoded) -> None:
+        super().__init__(app, worker, stored_json=stored_json)
+        self._simulations = BoundedTurns("simulations", _WAITING_MOST)
+
     async def simulate(self, office_id: str, **fields: Unpack[keywords.SimulationLimitsFields]) -> schemas.Simulation:
         """Estimate how long the unfinished jobs take under the office's limits, or others, and which slot to add.
 
         Nothing is changed. A job takes the mean of the latest runs of its task and role that succeeded; retries,
-        pauses, busy workers and jobs that are added later are not foreseen.
+        pauses, busy workers and jobs that are added later are not foreseen. Raises Busy if too many are asked for.
         """
         request = validate(schemas.SimulationLimits, fields)
-        found = await self._read(lambda tx: _unfinished(tx, office_id))
-        # A second or so of computing for the largest graphs: others are served meanwhile.
-        return await asyncio.to_thread(self._simulation, found, request)
+        async with self._simulations.turn():
+            found = await self._read(lambda tx: _unfinished(tx, office_id))
+            # Part of a second of computing for the largest graphs, without a transaction: others are served meanwhile.
+            # A thread cannot be cancelled, so that the turn lasts until it has ended.
+            return await to_the_end(asyncio.to_thread(self._simulation, found, request))
 
     def _simulation(self, found: _Unfinished, request: schemas.SimulationLimits) -> schemas.Simulation:
         tried = {name: value for name, value in given_fields(request).items() if name in (_ALL_JOBS, BY_ROLE)}
@@ -96,10 +108,7 @@ async def _unfinished(tx: Tx, office_id: str) -> _Unfinished:
                 f"office {office_id} has over {SIMULATED_MOST:,} unfinished jobs, which is the most to simulate; "
                 "try again when fewer are left"
             )
-    runs = {
-        (job.task, job.role): await mean_run_us(tx, office.queue, job.task, job.role)
-        for job in {(job.task, job.role): job for job in jobs}.values()
-    }
+    runs = await mean_runs_us(tx, office.queue, dict.fromkeys((job.task, job.role) for job in jobs))
     return _Unfinished(office, await queries.now_us(tx), jobs, await queries.dependencies_of_all(tx, jobs), runs)
 
 
