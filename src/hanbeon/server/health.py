@@ -14,6 +14,7 @@ from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
 from hanbeon.store.operations.listeners import count_listeners
+from hanbeon.store.operations.queue_numbers import read_numbers
 from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.chains.rows import unfinished_counts
@@ -22,7 +23,6 @@ from hanbeon.surfaces.schema import Result
 
 _READY_WITHIN_SECONDS = 3.0
 _VERSION = version("hanbeon")  # Reading it takes a millisecond.
-_WINDOW_SECONDS = 300.0
 
 
 class Liveness(Result, frozen=True, kw_only=True):
@@ -84,13 +84,15 @@ class Health:
 
     async def metrics(self) -> Response:
         app = self._context.app
-        queues = await app.statistics(window=_WINDOW_SECONDS)
+        most = app.settings.metrics_queues
+        (queues, deliveries), unfolded = await app.store.read(lambda tx: read_numbers(tx, most, app.store.unfolded))
+        app.store.fold_if_behind(unfolded)
         instances = await app.instances()
         listeners = await app.store.read(count_listeners)
         schedules, counted = await app.store.read(_of_schedules)
         chains = await app.store.read(unfinished_counts)
-        numbers = Numbers(queues, instances, listeners, schedules, counted, chains)
-        text = metrics_text(self._context.counts, numbers, app.settings.metrics_queues)
+        numbers = Numbers(queues, deliveries, instances, listeners, schedules, counted, chains)
+        text = metrics_text(self._context.counts, numbers)
         return Response(text, media_type=CONTENT_TYPE)
 
 

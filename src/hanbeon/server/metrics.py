@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import heapq
 from collections import Counter as Counts
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,11 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.delivery import ListenerKind, kind_of_queue
-from hanbeon.domain.lifecycle import TERMINAL
-from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.delivery import ListenerKind
+from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.queue_numbers import QueueNumbers
 from hanbeon.store.operations.totals import ScheduleNumbers
 from hanbeon.surfaces.chains.literals import ChainState
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
@@ -25,8 +24,6 @@ from hanbeon.surfaces.offices.vocabulary import DELIVERY
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
 """Counts by kind and by disabled or not."""
-OTHERS = "*"
-"""The label of all queues that are not shown by name, of which one may be called that."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
@@ -80,7 +77,8 @@ class RequestCounts:
 class Numbers(NamedTuple):
     """The contents of the database at one instant."""
 
-    queues: Mapping[str, QueueStatistics]
+    queues: Mapping[str, QueueNumbers]
+    deliveries: Mapping[tuple[ListenerKind, State], int]
     instances: Sequence[InstanceRecord]
     listeners: ListenerCounts
     schedules: ScheduleNumbers
@@ -88,39 +86,37 @@ class Numbers(NamedTuple):
     chains: Mapping[ChainState, int]
 
 
-def metrics_text(counts: RequestCounts, numbers: Numbers, most_queues: int) -> bytes:
-    """Return all metrics in the text format. Queues beyond the `most_queues` largest are summed."""
+def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
+    """Return all metrics in the text format."""
     snapshot = CollectorRegistry()
-    snapshot.register(_Numbers(numbers, most_queues))
+    snapshot.register(_Numbers(numbers))
     return generate_latest(snapshot) + generate_latest(counts.registry)
 
 
 class _Numbers(Collector):
-    def __init__(self, numbers: Numbers, most_queues: int) -> None:
-        self._numbers, self._most_queues = numbers, most_queues
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
-        yield from _of_queues(self._numbers.queues, self._most_queues)
+        yield from _of_queues(self._numbers.queues)
         alive = [each for each in self._numbers.instances if each.alive]
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
-        yield from _of_listeners(self._numbers.queues, self._numbers.listeners)
+        yield from _of_listeners(self._numbers.deliveries, self._numbers.listeners)
         yield from _of_schedules(self._numbers.schedules)
         yield from _of_chains(self._numbers.chains)
         yield from _totals(self._numbers.totals)
 
 
-def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCounts) -> Iterator[Metric]:
+def _of_listeners(jobs: Mapping[tuple[ListenerKind, State], int], listeners: ListenerCounts) -> Iterator[Metric]:
     """Totals of all webhooks; the state of a single one is in its office."""
     webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
     for disabled, state in ((False, "enabled"), (True, "disabled")):
         webhooks.add_metric((state,), listeners.get((ListenerKind.WEBHOOK, disabled), 0))
     sent: Counts[tuple[str, str]] = Counts()
-    for name, queue in queues.items():
-        if (kind := kind_of_queue(name)) is not None:
-            for state, number in queue.states.items():
-                sent[kind.value, DELIVERY[state].value] += number
+    for (kind, state), number in jobs.items():
+        sent[kind.value, DELIVERY[state].value] += number
     deliveries = GaugeMetricFamily(
         "hanbeon_deliveries", "Messages to webhooks and people by outcome", labels=("kind", "status")
     )
@@ -130,38 +126,18 @@ def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCoun
     yield deliveries
 
 
-def _of_queues(queues: Mapping[str, QueueStatistics], most: int) -> Iterator[Metric]:
+def _of_queues(queues: Mapping[str, QueueNumbers]) -> Iterator[Metric]:
     jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
     oldest = GaugeMetricFamily(
         "hanbeon_oldest_ready_seconds", "Wait of the job that has waited longest", labels=("queue",)
     )
-    named = set(largest_queues(queues, most))
-    numbers: Counts[tuple[str, str]] = Counts()
-    waits: dict[str, float] = {}
     for name, queue in queues.items():
-        label = name if name in named else OTHERS
         for state, number in queue.states.items():
-            numbers[label, state.value] += number
-        if queue.oldest_ready is not None:
-            waits[label] = max(waits.get(label, 0.0), queue.oldest_ready)
-    for labels, number in numbers.items():
-        jobs.add_metric(labels, number)
-    for label, seconds in waits.items():
-        oldest.add_metric((label,), seconds)
+            jobs.add_metric((name, state.value), number)
+        if queue.oldest_ready_us is not None:
+            oldest.add_metric((name,), queue.oldest_ready_us / MICROS)
     yield jobs
     yield oldest
-
-
-def largest_queues(queues: Mapping[str, QueueStatistics], most: int) -> list[str]:
-    """Return the names of the queues with the most unfinished jobs, or else with the most jobs."""
-    names = (name for name in queues if name != OTHERS)
-    return heapq.nsmallest(most, names, key=lambda name: (*_size(queues[name]), name))
-
-
-def _size(queue: QueueStatistics) -> tuple[int, int]:
-    """Sorts the largest first."""
-    unfinished = sum(number for state, number in queue.states.items() if state not in TERMINAL)
-    return -unfinished, -sum(queue.states.values())
 
 
 def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:

@@ -423,19 +423,19 @@ class Store(Transactions):
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
         counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue, self.unfolded))
-        self._fold_if_behind(unfolded)
+        self.fold_if_behind(unfolded)
         return counted
 
     async def stock(self, queue: str) -> Stock:
         """Return the counts of a queue with the total run time of succeeded jobs."""
         found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue, self.unfolded))
-        self._fold_if_behind(unfolded)
+        self.fold_if_behind(unfolded)
         return found
 
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
         """Return the statistics of one queue, or of all by name, now and over the last `window_us`."""
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us, self.unfolded))
-        self._fold_if_behind(unfolded)
+        self.fold_if_behind(unfolded)
         return found
 
     async def queue_page(self, after: str, limit: int, window_us: int, like: str | None = None) -> QueuePage:
@@ -448,13 +448,13 @@ class Store(Transactions):
             return QueuePage(page, numbers, await queries.now_us(tx)), unfolded
 
         found, unfolded = await self.read(read)
-        self._fold_if_behind(unfolded)
+        self.fold_if_behind(unfolded)
         return found
 
     async def overview(self, alive_within_us: int, late_us: int) -> Overview:
         """Return the numbers of the whole installation; the cost depends neither on jobs nor on idle queues."""
         found, unfolded = await self.read(lambda tx: read_overview(tx, alive_within_us, late_us, self.unfolded))
-        self._fold_if_behind(unfolded)
+        self.fold_if_behind(unfolded)
         return found
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
@@ -468,7 +468,7 @@ class Store(Transactions):
         with nobody():
             return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
-    def _fold_if_behind(self, unfolded: int) -> None:
+    def fold_if_behind(self, unfolded: int) -> None:
         """Fold in the background if no worker does, so that the next reader has less to add up.
 
         Never in the foreground: on SQLite the reader may be inside a transaction that holds the write lock.

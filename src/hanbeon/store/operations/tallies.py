@@ -180,6 +180,11 @@ async def longest_waits(tx: Tx) -> dict[int, int]:
     return await _oldest_ready(tx, [_EVERY_LANE])
 
 
+async def longest_waits_of(tx: Tx, queue_ids: Collection[int]) -> dict[int, int]:
+    """Return the same of these queues, each of which may have so many lanes."""
+    return await _oldest_ready(tx, [lanes_of_queue(queue_id) for queue_id in queue_ids]) if queue_ids else {}
+
+
 async def coarsen(tx: Tx, limit: int) -> int:
     """Join the minutes of a day ago to the coarser slots in which they are kept; return how many rows that were."""
     end: int = (await tx.fetch("now"))[0]["now"] - _FINE_US

@@ -33,11 +33,30 @@ FROM hanbeon.job AS j GROUP BY (j.lane >> 32), j.state
 -- name: delete_timing
 DELETE FROM hanbeon.timing WHERE queue_id = $1 AND slot = $2
 
+-- name: delivery_tallies
+SELECT r.kind, t.state, CAST(sum(t.jobs) AS bigint) AS jobs
+FROM @rows($1 AS r; kind text, prefix text, length bigint)
+JOIN hanbeon.queue AS q ON length(q.name) = r.length AND substr(q.name, 1, length(r.prefix)) = r.prefix
+JOIN hanbeon.tally AS t ON t.queue_id = q.id
+GROUP BY r.kind, t.state
+
 -- name: fine_timings
 -- Minutes from $1 until $2 that are not the first of their $3.
 SELECT t.queue_id, t.slot, t.flow FROM hanbeon.timing AS t
 WHERE t.slot >= $1 AND t.slot < $2 AND t.slot % $3 <> 0
 ORDER BY t.slot LIMIT $4
+
+-- name: largest_queues
+-- The queues with the most unfinished jobs, or else with the most jobs, as far as they are folded; with the folded counts.
+-- Joined before they are summed up: a planner that knows nothing of the tallies would walk the sums for each queue.
+WITH largest AS MATERIALIZED (
+  SELECT q.id, q.name FROM hanbeon.queue AS q LEFT JOIN hanbeon.tally AS t ON t.queue_id = q.id
+  GROUP BY q.id, q.name
+  ORDER BY sum(CASE WHEN t.state IN (@unfinished_states) THEN t.jobs ELSE 0 END) DESC,
+    coalesce(sum(t.jobs), 0) DESC, q.name
+  LIMIT $1
+)
+SELECT l.id, l.name, t.state, t.jobs FROM largest AS l LEFT JOIN hanbeon.tally AS t ON t.queue_id = l.id
 
 -- name: lock_fold
 -- Returns nothing while another transaction folds, or if the last fold was just now: however many instances there are,
@@ -45,6 +64,46 @@ ORDER BY t.slot LIMIT $4
 SELECT f.folded_to FROM hanbeon.fold AS f
 WHERE f.only_row = 1 AND f.folded_at <= (SELECT hanbeon.now()) - $1
 @lock_skip
+
+-- name: longest_wait_elsewhere
+-- The longest wait of a ready job in all but some queues. Hops over the ready lanes and looks at the ends of each like
+-- `oldest_ready`, but returns one row: there may be tens of thousands of queues.
+WITH RECURSIVE hop(lane) AS (
+  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready')
+  UNION ALL
+  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > hop.lane)
+  FROM hop WHERE hop.lane IS NOT NULL
+),
+others AS MATERIALIZED (
+  SELECT hop.lane FROM hop WHERE hop.lane IS NOT NULL AND NOT ((hop.lane >> 32) @in($1 bigint))
+),
+ends AS MATERIALIZED (
+  SELECT
+    (
+      SELECT j.seq FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane = o.lane
+      ORDER BY j.rank, j.seq LIMIT 1
+    ) AS first,
+    (
+      SELECT j.seq FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane = o.lane
+      ORDER BY j.rank DESC, j.seq DESC LIMIT 1
+    ) AS last
+  FROM others AS o
+),
+heads AS MATERIALIZED (
+  SELECT e.first AS seq FROM ends AS e
+  UNION ALL
+  SELECT (
+    SELECT j.seq FROM hanbeon.job AS j
+    WHERE j.state = 'ready' AND j.lane = l.lane AND j.rank >= l.rank
+    ORDER BY j.rank, j.seq LIMIT 1
+  )
+  FROM ends AS e JOIN hanbeon.job AS l ON l.seq = e.last AND @few(e.last)
+),
+free AS (
+  SELECT CASE WHEN j.run_at >= j.created_at THEN j.run_at ELSE j.created_at END AS due, coalesce(j.free_at, 0) AS free_at
+  FROM heads AS h JOIN hanbeon.job AS j ON j.seq = h.seq AND @few(h.seq)
+)
+SELECT max(hanbeon.now() - CASE WHEN f.due >= f.free_at THEN f.due ELSE f.free_at END) AS waited_us FROM free AS f
 
 -- name: mean_run
 SELECT avg(j.finished_at - j.started_at) AS mean FROM hanbeon.job AS j WHERE j.seq @in($1 bigint)
@@ -124,6 +183,10 @@ RETURNING name, value
 
 -- name: tallies
 SELECT t.queue_id, t.state, t.jobs, t.ran_us FROM hanbeon.tally AS t WHERE t.queue_id >= $1 AND t.queue_id <= $2
+
+-- name: tallies_named
+SELECT q.id, q.name, t.state, t.jobs FROM hanbeon.queue AS q LEFT JOIN hanbeon.tally AS t ON t.queue_id = q.id
+WHERE q.name @in($1 text)
 
 -- name: tallies_of_queues
 SELECT t.queue_id, t.state, t.jobs, t.ran_us FROM hanbeon.tally AS t WHERE t.queue_id @in($1 bigint)
