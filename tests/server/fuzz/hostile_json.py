@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -134,3 +135,76 @@ def _valid(info: inspect.Type) -> list[str]:
             return [msgspec.json.encode(each).decode() for each in info.values]
         case _:
             return ["null", "{}"]
+
+
+# Nearly valid bodies: hostile in one place or two, at any depth, and often legal nevertheless.
+
+_LEGAL = (
+    *("null", "[]", "{}", "true", "0", "-1", "-0.0", "1e308", "9007199254740993", "2147483647", "1"),
+    *(
+        '""',
+        '"x"',
+        '"\\u0000"',
+        '"\\ud800"',
+        '"\\ud83d\\ude00"',
+        '"\\u202e\\u200b"',
+        '"한번 \\u00e9\\u0301"',
+        '"__proto__"',
+    ),
+    '"' + "x" * 200 + '"',
+    '"' + "한" * 3_000 + '"',
+    _deep("[", "]", 40),
+    _deep('{"a":', "}", 40),
+    '{"a": 1, "a": 2, "": {"a": null}}',
+    "[" + "1," * 500 + "1]",
+)
+
+
+def changed_bodies(valid: Any) -> st.SearchStrategy[bytes]:
+    """Bodies like a valid one, of which up to two values, members or names are replaced, added, doubled or dropped."""
+    places = list(_places(valid))
+
+    @st.composite
+    def made(draw: Any) -> bytes:
+        changes = draw(st.lists(st.tuples(st.sampled_from(places), _changes()), max_size=2)) if places else []
+        text = _written(valid, (), dict(changes))
+        return text.encode("utf-8", "surrogatepass")
+
+    return made()
+
+
+def _changes() -> st.SearchStrategy[tuple[str, str]]:
+    legal = st.sampled_from(_LEGAL)
+    return st.one_of(
+        st.tuples(st.just("replaced"), legal),
+        st.tuples(st.just("doubled"), legal),
+        st.tuples(st.just("again"), legal),
+        st.tuples(st.just("dropped"), legal),
+    )
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all values within a value, except the whole."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        yield (*path, name)
+        yield from _places(part, (*path, name))
+
+
+def _written(value: Any, path: tuple[Any, ...], changes: Mapping[tuple[Any, ...], tuple[str, str]]) -> str:
+    """The JSON of a value with its changes."""
+    if not isinstance(value, dict | list):
+        return json.dumps(value)
+    members: list[str] = []
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+        before = f"{json.dumps(name)}:" if isinstance(value, dict) else ""
+        text = before + _written(part, (*path, name), changes)
+        how, hostile = changes.get((*path, name), ("", ""))
+        members += {
+            "": [text],
+            "replaced": [before + hostile],
+            "doubled": [before + hostile, text],
+            "again": [text, text],
+            "dropped": [],
+        }[how]
+    return "{" + ",".join(members) + "}" if isinstance(value, dict) else "[" + ",".join(members) + "]"

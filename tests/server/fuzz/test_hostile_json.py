@@ -1,5 +1,6 @@
 """Hostile JSON against every operation of every surface: no 5xx, no stall of others, bounded memory."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -7,6 +8,7 @@ import os
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,11 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hanbeon import App
 from hanbeon.surfaces.operation import Operation
 from hanbeon.surfaces.registry import SURFACES
 from tests.cli.workers import Running
-from tests.server.client import Client
-from tests.server.fuzz.hostile_json import bodies, queries
+from tests.server.client import Client, serving
+from tests.server.fuzz.hostile_json import bodies, changed_bodies, queries
+from tests.server.fuzz.valid_requests import TASK, World, new_world, valid_body
 
 _OPERATIONS = [operation for surface in SURFACES for operation in surface.operations]
 _EXAMPLES = 300 if os.environ.get("HANBEON_FUZZ") == "long" else 20
@@ -65,14 +69,64 @@ def _requests(large: int) -> st.SearchStrategy[tuple[Operation, bytes, str]]:
 
 
 def test_hostile_json_is_never_a_server_error(sqlite_server: Client) -> None:
-    known = _world(sqlite_server)
+    client = _admin(sqlite_server)
+    known = _world(client)
 
     @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(_requests(2_000))
     def send(request: tuple[Operation, bytes, str]) -> None:
-        _send(sqlite_server, known, *request)
+        _send(client, known, *request)
 
     send()
+
+
+def _changed(world: World) -> st.SearchStrategy[tuple[Operation, bytes]]:
+    def of(operation: Operation) -> st.SearchStrategy[tuple[Operation, bytes]]:
+        return st.tuples(st.just(operation), changed_bodies(valid_body(world, operation)))
+
+    # Over requests that need what a server without a worker and without uploads lacks, nothing would be reached.
+    bodies = [each for each in _OPERATIONS if valid_body(world, each) is not None and "/replays/" not in each.path]
+    return st.sampled_from(bodies).flatmap(of)
+
+
+@pytest.mark.parametrize("examples", [150, pytest.param(2_000, marks=pytest.mark.slow)])
+async def test_nearly_valid_json_is_accepted_or_refused(app: App, examples: int) -> None:
+    """A third is accepted at least: what is hostile in them gets as far as the store, on each of them."""
+
+    @app.task(name=TASK)
+    async def quick(name: str = "x") -> None: ...
+
+    async with serving(app) as client:
+        async with app.worker():  # It registers the task.
+            pass
+        await asyncio.to_thread(_send_nearly_valid, client, examples)
+
+
+def _admin(client: Client) -> Client:
+    """A client with a token: the first token that a request creates makes all requests without one end at once."""
+    return client.of(client.ask_now("POST", "/api/engine/tokens", {"user": "ada", "scope": "admin"}).json["token"])
+
+
+def _send_nearly_valid(anybody: Client, examples: int) -> None:
+    client = _admin(anybody)
+    world = new_world(client)
+    asked = [each for each in _OPERATIONS if valid_body(world, each) is not None and "/replays/" not in each.path]
+    answers = [client.ask_now(each.method, world.path(each), valid_body(world, each)) for each in asked]
+    assert not [(each.path, answer.body) for each, answer in zip(asked, answers, strict=True) if answer.status >= 400]
+    statuses: Counter[int] = Counter()
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(_changed(world))
+    def send(request: tuple[Operation, bytes]) -> None:
+        operation, body = request
+        answer = client.ask_now(operation.method, world.path(operation), body, Content_Type="application/json")
+        statuses[answer.status] += 1
+        assert answer.status < 500, (operation.method, operation.path, body[:500], answer)
+
+    send()
+    accepted = sum(number for status, number in statuses.items() if status < 400)
+    assert accepted >= statuses.total() / 3, statuses
+    assert client.ask_now("GET", "/healthz").status == 200
 
 
 @pytest.mark.slow
@@ -119,8 +173,8 @@ class _Attacked:
     """A server in a process of its own, whose memory and answers are watched."""
 
     def __init__(self, client: Client, pid: int) -> None:
-        self.client, self._pid = client, pid
-        self.known = _world(client)
+        self.client, self._pid = _admin(client), pid
+        self.known = _world(self.client)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
