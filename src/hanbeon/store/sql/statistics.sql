@@ -69,7 +69,7 @@ WHERE f.only_row = 1 AND f.folded_at <= (SELECT hanbeon.now()) - $1
 -- The longest wait of a ready job in all but some queues. Hops over the ready lanes and looks at the ends of each like
 -- `oldest_ready`, but returns one row: there may be tens of thousands of queues.
 WITH RECURSIVE hop(lane) AS (
-  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready')
+  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > 0)
   UNION ALL
   SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > hop.lane)
   FROM hop WHERE hop.lane IS NOT NULL
