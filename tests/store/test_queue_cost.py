@@ -9,7 +9,9 @@ from typing import Any
 import asyncpg
 import pytest
 
+from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.lanes import add_lanes
 from hanbeon.store.operations.overview import read_overview
 from hanbeon.store.operations.queues import change_queue, queues_after
 from hanbeon.store.operations.tallies import UnfoldedBatches, statistics_of
@@ -95,6 +97,25 @@ async def test_page_of_queues_does_not_walk_the_others(world: World) -> None:
     await _fill(world, MANY, VERY_MANY)
     more = await cost()
     assert more <= TIMES * few, f"{few} became {more}"
+
+
+async def test_new_lanes_do_not_walk_the_others(postgres_world: World) -> None:
+    """All tasks and roles are the same, and the planner knows nothing of the tables yet."""
+
+    async def cost(prefix: str) -> int:
+        assert isinstance(postgres_world.store.database, PostgresDatabase)
+        connection = await asyncpg.connect(postgres_world.store.database.url)
+        counted = CountedTx(connection)
+        found = await add_lanes(as_tx(counted), [LaneName(f"{prefix}{n}", "t", "", "") for n in range(PAGE)])
+        await connection.close()
+        assert len(found) == PAGE
+        return counted.blocks
+
+    await _fill(postgres_world, 0, FEW)
+    few = await cost("few")
+    await _fill(postgres_world, FEW, MANY)
+    more = await cost("more")
+    assert more <= 2 * few, f"{few} became {more}"
 
 
 async def test_page_of_queues_is_bounded_in_bytes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

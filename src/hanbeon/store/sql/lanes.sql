@@ -18,11 +18,16 @@ FROM hanbeon.lane AS l JOIN hanbeon.queue AS q ON q.id = l.queue_id
 WHERE l.n @in($1 bigint)
 
 -- name: lanes_known
-SELECT q.id AS queue_id, q.name AS queue, l.n, l.task, l.role, l.concurrency_key
-FROM @rows($1 AS r; queue text, task text, role text, concurrency_key text)
-JOIN hanbeon.queue AS q ON q.name = r.queue
-JOIN hanbeon.lane AS l ON l.queue_id = q.id AND l.task = r.task AND l.role = r.role
-  AND l.concurrency_key = r.concurrency_key
+-- Queues first: PostgreSQL would look for the lanes of a task or role, which may be all there are, once for each row.
+WITH named AS MATERIALIZED (
+  SELECT q.id, q.name, r.task, r.role, r.concurrency_key
+  FROM @rows($1 AS r; queue text, task text, role text, concurrency_key text)
+  JOIN hanbeon.queue AS q ON q.name = r.queue
+)
+SELECT f.id AS queue_id, f.name AS queue, l.n, l.task, l.role, l.concurrency_key
+FROM named AS f
+JOIN hanbeon.lane AS l ON l.queue_id = f.id AND l.task = f.task AND l.role = f.role
+  AND l.concurrency_key = f.concurrency_key
 
 -- name: lanes_of_old_jobs
 SELECT j.lane FROM hanbeon.job AS j WHERE j.seq < $1 ORDER BY j.seq LIMIT $2
