@@ -8,15 +8,13 @@ import os
 import re
 from collections.abc import Mapping
 from ipaddress import ip_network
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
-
 from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.setting_fields import DeclaredFields, Field, InvalidFields
 from hanbeon.zones import zone_of
 
 _log = get_logger("hanbeon.settings")
@@ -32,7 +30,10 @@ CRON_SECRET_RECOMMENDED = 16
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?")
-Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
+
+
+def _seconds(default: float, description: str) -> Any:
+    return Field(default, gt=0, le=_LONGEST, description=description)
 
 
 def page_url(address: str, *parts: str) -> str:
@@ -40,20 +41,54 @@ def page_url(address: str, *parts: str) -> str:
     return f"{address.rstrip('/')}/#/{'/'.join(quote(part, safe='') for part in parts)}"
 
 
-class Settings(BaseSettings):
-    """The behaviour of an instance. Durations are in seconds."""
+def _known_zone(value: str, _: Mapping[str, Any]) -> str:
+    try:
+        return zone_of(value).key
+    except InvalidInput as error:
+        raise ValueError(str(error).removeprefix(f"{error.field}: ")) from None
 
-    model_config = SettingsConfigDict(
-        env_prefix="HANBEON_", extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
-    )
+
+def _networks(value: str, _: Mapping[str, Any]) -> str:
+    try:
+        return " ".join(str(ip_network(each)) for each in value.split())
+    except ValueError as error:
+        raise ValueError(f"must be networks like 10.1.0.0/16 or 127.0.0.1/32; {error}") from None
+
+
+def _known_language(value: str, _: Mapping[str, Any]) -> str:
+    if value not in LANGUAGES:
+        raise ValueError(f"must be {' or '.join(LANGUAGES)}, got {value!r}")
+    return value
+
+
+def _web_address(value: str | None, _: Mapping[str, Any]) -> str | None:
+    if value is not None and not _WEB_ADDRESS.fullmatch(value):
+        raise ValueError("must be http:// or https:// with a host, without user, query or fragment")
+    return value and value.rstrip("/")
+
+
+def _within_the_lease(value: float | None, others: Mapping[str, Any]) -> float | None:
+    lease = others.get("lease", 0.0)  # Absent if it is invalid itself, which is reported first.
+    if value is not None and value > lease * _GRACE_SHARE:
+        raise ValueError(
+            f"must be at most {lease * _GRACE_SHARE:g}, a quarter of the lease of {lease:g} s, got {value:g}; "
+            f"lower it, or raise the lease to {value / _GRACE_SHARE:g}"
+        )
+    return value
+
+
+class Settings(DeclaredFields, env_prefix="HANBEON_"):
+    """The behaviour of an instance. Durations are in seconds."""
 
     database_url: str = Field("sqlite:///hanbeon.db", description="The database: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL URL for LISTEN, past a pooler")
     redis_url: str | None = Field(
         None, description="The Redis of stream tasks: redis://host:6379/0; without it they run in-process"
     )
-    timezone: str = Field("Asia/Seoul", description="The IANA time zone of naive and of displayed times")
-    lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
+    timezone: str = Field(
+        "Asia/Seoul", check=_known_zone, description="The IANA time zone of naive and of displayed times"
+    )
+    lease: float = _seconds(30.0, "How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs concurrently")
     processes: int | None = Field(
         None, ge=1, le=10_000, description="How many idle worker processes are kept warm; by default one per CPU"
@@ -61,16 +96,17 @@ class Settings(BaseSettings):
     jobs_per_process: int = Field(1_000, ge=1, description="How many jobs a worker process runs before it is replaced")
     stop_grace: float | None = Field(
         None,
+        check=_within_the_lease,
         ge=0,
         le=_LONGEST,
         description="Time between SIGTERM and SIGKILL; by default 5, and never more than a quarter of the lease",
     )
-    poll: Seconds = Field(5.0, description="How often to poll in case a notification is lost")
-    watch: Seconds = Field(0.5, description="How often a busy worker checks for stop requests")
+    poll: float = _seconds(5.0, "How often to poll in case a notification is lost")
+    watch: float = _seconds(0.5, "How often a busy worker checks for stop requests")
     shutdown_grace: float = Field(10.0, ge=0, le=_LONGEST, description="How long a stopping worker lets jobs finish")
-    misfire_grace: Seconds = Field(60.0, description="How late a schedule may fire before the fire counts as missed")
-    retention: Seconds = Field(30 * 86_400.0, description="How long finished jobs, attempts, logs and events are kept")
-    prune_every: Seconds = Field(60.0, description="How often a worker deletes what is past its retention")
+    misfire_grace: float = _seconds(60.0, "How late a schedule may fire before the fire counts as missed")
+    retention: float = _seconds(30 * 86_400.0, "How long finished jobs, attempts, logs and events are kept")
+    prune_every: float = _seconds(60.0, "How often a worker deletes what is past its retention")
     max_payload_bytes: int = Field(1_048_576, ge=1_024, description="Maximum size of arguments or a result, as JSON")
     max_log_bytes: int = Field(
         1_048_576, ge=0, le=67_108_864, description="Maximum log size per attempt; 0 keeps no log"
@@ -81,6 +117,7 @@ class Settings(BaseSettings):
     )
     outbound_networks: str = Field(
         "",
+        check=_networks,
         description="Private networks that are allowed, with spaces between (10.1.0.0/16), also of cloud metadata",
     )
     message_schemes: str = Field(
@@ -88,9 +125,10 @@ class Settings(BaseSettings):
         "rocket rockets matrix matrixs ntfy ntfys gotify gotifys pover pagerduty opsgenie line lark webex zulip",
         description="URL schemes allowed as notification targets, as named by Apprise",
     )
-    language: str = Field("en", description="The language of notifications: en or ko")
+    language: str = Field("en", check=_known_language, description="The language of notifications: en or ko")
     public_url: str | None = Field(
         None,
+        check=_web_address,
         description="The address of the dashboard, https://jobs.example.org: notifications and commands link to it",
     )
     outgoing_concurrency: int = Field(
@@ -120,7 +158,7 @@ class Settings(BaseSettings):
     export_concurrency: int = Field(
         2, ge=1, le=1_000, description="How many exports a worker renders at once, beside its jobs"
     )
-    export_timeout: Seconds = Field(3_600.0, description="How long the rendering of one export may take")
+    export_timeout: float = _seconds(3_600.0, "How long the rendering of one export may take")
     workflow_concurrency: int = Field(
         20, ge=1, le=1_000, description="How many runs of workflows a worker works on at once, beside its jobs"
     )
@@ -131,8 +169,8 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="The address the server listens on")
     port: int = Field(8000, ge=0, le=65_535, description="The port the server listens on; 0 picks a free one")
     max_request_bytes: int = Field(16_777_216, ge=1_024, description="Maximum size of a request body")
-    request_timeout: Seconds = Field(
-        30.0, description="How long a client may take to send a request, plus a second for each 1,000 bytes"
+    request_timeout: float = _seconds(
+        30.0, "How long a client may take to send a request, plus a second for each 1,000 bytes"
     )
     max_connections: int = Field(
         4_000, ge=1, le=1_000_000, description="Maximum open connections of a server, at most half of its descriptors"
@@ -175,47 +213,6 @@ class Settings(BaseSettings):
     jwt_jwks_file: str | None = Field(None, description="The issuer's keys by `kid`: a JWKS file")
     jwt_audience: str | None = Field(None, min_length=1, description="The required `aud` of JWTs; any if not set")
     jwt_scope_claim: str = Field("scope", min_length=1, description="The JWT claim that contains the scopes")
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, value: str) -> str:
-        try:
-            return zone_of(value).key
-        except InvalidInput as error:
-            raise ValueError(str(error).removeprefix(f"{error.field}: ")) from None
-
-    @field_validator("outbound_networks")
-    @classmethod
-    def _networks(cls, value: str) -> str:
-        try:
-            return " ".join(str(ip_network(each)) for each in value.split())
-        except ValueError as error:
-            raise ValueError(f"must be networks like 10.1.0.0/16 or 127.0.0.1/32; {error}") from None
-
-    @field_validator("language")
-    @classmethod
-    def _known_language(cls, value: str) -> str:
-        if value not in LANGUAGES:
-            raise ValueError(f"must be {' or '.join(LANGUAGES)}, got {value!r}")
-        return value
-
-    @field_validator("public_url")
-    @classmethod
-    def _web_address(cls, value: str | None) -> str | None:
-        if value is not None and not _WEB_ADDRESS.fullmatch(value):
-            raise ValueError("must be http:// or https:// with a host, without user, query or fragment")
-        return value and value.rstrip("/")
-
-    @field_validator("stop_grace")
-    @classmethod
-    def _within_the_lease(cls, value: float | None, info: ValidationInfo) -> float | None:
-        lease = info.data.get("lease", 0.0)  # Absent if it is invalid itself, which is reported first.
-        if value is not None and value > lease * _GRACE_SHARE:
-            raise ValueError(
-                f"must be at most {lease * _GRACE_SHARE:g}, a quarter of the lease of {lease:g} s, got {value:g}; "
-                f"lower it, or raise the lease to {value / _GRACE_SHARE:g}"
-            )
-        return value
 
     @property
     def outbound_private(self) -> bool | str:
@@ -261,8 +258,8 @@ def load_settings(from_file: Mapping[str, Any] | None = None, /, **given: object
     }
     try:
         return Settings(**{**file, **chosen})
-    except ValidationError as error:
-        field, message = validation_messages(error)[0]
+    except InvalidFields as error:
+        field, message = error.messages[0]
         raise _invalid(field, message, "the file" if field in file else None) from error
 
 
@@ -276,17 +273,9 @@ def invalid_settings() -> list[InvalidInput]:
     """Return an error for every invalid value in the environment."""
     try:
         Settings()
-    except ValidationError as error:
-        return [_invalid(field, message) for field, message in validation_messages(error)]
+    except InvalidFields as error:
+        return [_invalid(field, message) for field, message in error.messages]
     return []
-
-
-def validation_messages(error: ValidationError) -> list[tuple[str, str]]:
-    """Return each invalid setting with the reason."""
-    return [
-        (".".join(str(part) for part in each["loc"]), each["msg"].removeprefix("Value error, "))
-        for each in error.errors()
-    ]
 
 
 def _invalid(field: str, message: str, origin: str | None = None) -> InvalidInput:
@@ -295,7 +284,7 @@ def _invalid(field: str, message: str, origin: str | None = None) -> InvalidInpu
 
 def variable_of(name: str) -> str | None:
     """Return the environment variable that sets it, in any case, if there is one."""
-    expected = f"{Settings.model_config['env_prefix']}{name}".upper()
+    expected = f"{Settings.env_prefix}{name}".upper()
     return next((variable for variable in os.environ if variable.upper() == expected), None)
 
 

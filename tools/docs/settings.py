@@ -29,9 +29,9 @@ Leases are renewed every third of `lease`, so that two heartbeats may fail befor
 
 
 def render() -> str:
-    prefix = Settings.model_config["env_prefix"]
+    prefix = Settings.env_prefix
     rows = (
-        (f"`{name}`", f"`{prefix}{name.upper()}`", _default(field.default), field.description or "")
+        (f"`{name}`", f"`{prefix}{name.upper()}`", _default(field.default), field.description)
         for name, field in Settings.model_fields.items()
     )
     return _PAGE.format(settings=table(("setting", "environment", "default", "meaning"), rows))

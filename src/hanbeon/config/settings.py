@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import typing
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from hanbeon.clock import seconds_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
-from hanbeon.settings import FILE, SECRET, Settings, validation_messages
+from hanbeon.setting_fields import InvalidFields
+from hanbeon.settings import FILE, SECRET, Settings
 from hanbeon.tasks.options import check_names
 
 _SQLITE = "sqlite:///"
 _EXPECTED = {bool: "true or false", int: "an integer", float: 'a number of seconds, or text like "30s"', str: "text"}
-_KINDS: dict[str, type] = {
-    name: (typing.get_args(field.annotation) or (field.annotation,))[0] for name, field in Settings.model_fields.items()
-}
 
 
 def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
@@ -32,8 +27,8 @@ def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
             values[name] = _checked(name, setting)
     try:
         Settings(**values)
-    except ValidationError as error:
-        for name, message in validation_messages(error):
+    except InvalidFields as error:
+        for name, message in error.messages:
             if name in values:  # Any other comes from the environment, not from this file.
                 del values[name]
                 reader.refuse(InvalidInput(message, field=name), "settings")
@@ -45,7 +40,7 @@ def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    kind = _KINDS[name]
+    kind = Settings.model_fields[name].kind
     if kind is float and isinstance(value, str):
         return seconds_of(value, name)
     # In Python, a bool is an int too.
