@@ -34,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock sbom audit clean
+.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ COMPILE := $(BIN)/uv pip compile --universal --upgrade --generate-hashes --quiet
 lock: $(READY) ## Resolve constraints.txt and the peers of the benchmarks anew, with the hashes of all their files
 	$(COMPILE) pyproject.toml --all-extras --output-file constraints.txt
 	for peer in bench/peers/*.in; do $(COMPILE) "$$peer" --python-version 3.11 --output-file "$${peer%.in}.txt"; done
+
+wheel: setup ## Build the wheel, with the dashboard, into dist/
+	@$(BIN)/python -m tools.wheel
 
 sbom: setup ## Write the bill of materials of what is locked to dist/, as CycloneDX
 	$(BIN)/python -m tools.sbom

@@ -63,14 +63,26 @@ def npm_pins(text: str) -> Iterator[Pin]:
 
 
 def requirements(project: str) -> dict[str, list[Requirement]]:
-    """Return what a `pyproject.toml` asks for, by extra; "" is asked for always and "build-system" by builds."""
+    """Return what a `pyproject.toml` asks for, by extra; "" is asked for always and "build-system" by builds.
+
+    An extra that names others of the project has all that they have.
+    """
     tables = tomllib.loads(project)
     texts = {
         "": tables["project"]["dependencies"],
         **tables["project"]["optional-dependencies"],
         "build-system": tables["build-system"]["requires"],
     }
-    return {extra: [Requirement(each) for each in listed] for extra, listed in texts.items()}
+    name = tables["project"].get("name")
+
+    def expanded(listed: Sequence[str]) -> Iterator[Requirement]:
+        for requirement in map(Requirement, listed):
+            if requirement.name != name:
+                yield requirement
+            for extra in sorted(requirement.extras) if requirement.name == name else ():
+                yield from expanded(texts[extra])
+
+    return {extra: list(expanded(listed)) for extra, listed in texts.items()}
 
 
 def complaints(project: str, pins: Sequence[Pin]) -> Iterator[str]:

@@ -11,16 +11,19 @@ import contextlib
 import threading
 from weakref import WeakKeyDictionary
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from hanbeon.app import App
 from hanbeon.cleanup import cleanup
 from hanbeon.config.file import find
 from hanbeon.errors import HanbeonError
+from hanbeon.extras import extra
 from hanbeon.logs import get_logger
-from hanbeon.server.application import application as server_application
-from hanbeon.server.context import ServerContext
-from hanbeon.server.problems import close_code, problem_of
+
+with extra("server", "hanbeon.asgi"):
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from hanbeon.server.application import application as server_application
+    from hanbeon.server.context import ServerContext
+    from hanbeon.server.problems import close_code, problem_of
 
 _log = get_logger("hanbeon.asgi")
 

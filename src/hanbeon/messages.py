@@ -15,8 +15,9 @@ from hanbeon.domain import templates
 from hanbeon.domain.masks import MASK
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import TemplateError
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import ExtraMissing, InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
+from hanbeon.extras import check_extra
 from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, is_seen, place_of
 from hanbeon.outbound.secret_use import TARGET_USE
 from hanbeon.outbound.secrets import PREFIX, Secrets
@@ -116,6 +117,10 @@ class Messenger:
         `key` is the same in every attempt to send it: receivers can tell a repetition by it. Private addresses are
         refused unless `[outbound] allow_private = true`.
         """
+        try:
+            check_extra("messages", "a notification", "apprise")  # Here: its process could only end.
+        except ExtraMissing as error:
+            raise MessageFailed(str(error)) from None
         url, used = self._url(message.target, trusted=trusted)
         request = {
             "url": url,

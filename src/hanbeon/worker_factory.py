@@ -14,6 +14,7 @@ from hanbeon.engine.worker import Worker, default_name
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
 from hanbeon.executors.local import local_executors
+from hanbeon.extras import check_extra
 from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
@@ -21,6 +22,7 @@ from hanbeon.store.store import Store
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.task import HTTP
 
 
 class WorkerApp(Protocol):
@@ -54,6 +56,8 @@ def whole_worker(app: WorkerApp, concurrency: int | None, name: str | None) -> W
     if app.file is not None:
         source = FileSource(app.file, app.tasks, app.declared, app.secrets, app.given | changes)
     app.declared.resolved(app.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
+    if any(task.executor == HTTP for task in app.tasks):
+        check_extra("http", "a worker of HTTP tasks", "httpcore2")  # Now: its jobs would fail one after the other.
     # A reloaded file may raise the concurrency. Threads are created as they are needed.
     threads = settings.concurrency if source is None else CONCURRENCY_MAX
     _, make = _worker(app, settings, app.surfaces, threads)

@@ -17,8 +17,8 @@ from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
 from hanbeon.config.file import ALIASES, ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.extras import extra
 from hanbeon.quotation import quoted
-from hanbeon.server.jwt import issuer_of
 from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.tasks.options import did_you_mean
@@ -74,13 +74,22 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
             found += await _problems_of(path, database, alone=target is None and not found)
         if not found:
             app = combined(target, None if path is None else load(path))
-            issuer_of(app.settings)
+            _check_issuer(app.settings)
             app.declared.resolved(app.tasks, app.settings)
             named = {each.name: each.task for each in app.declared}
             found += await _unknown_tasks(named, app.tasks.by_name, database, app.file)
     except HanbeonError as error:
         found.append(error)
     return found
+
+
+def _check_issuer(settings: Settings) -> None:
+    """Raise for invalid settings of JWTs. Without any there is nothing to check, and the server's extra not needed."""
+    if all(getattr(settings, name) == field.default for name, field in Settings.model_fields.items() if "jwt_" in name):
+        return
+    with extra("server", "jwt_issuer"):
+        from hanbeon.server.jwt import issuer_of
+    issuer_of(settings)
 
 
 async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list[HanbeonError]:

@@ -45,7 +45,10 @@ def serve(
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.cli.worker import exit_despite_threads
     from hanbeon.descriptors import raise_descriptor_limit
-    from hanbeon.server import server
+    from hanbeon.extras import extra
+
+    with extra("server", "hanbeon serve"):
+        from hanbeon.server import server
 
     # Blocked until the server handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from hanbeon.client.flow import Request
 from hanbeon.domain.trace_context import of_span
-from hanbeon.errors import ExtraMissing, InvalidInput
+from hanbeon.errors import InvalidInput
+from hanbeon.extras import extra
 
 _CONNECT_SECONDS = 10.0
 
@@ -68,7 +69,5 @@ def _trace_headers() -> dict[str, str]:
 
 def httpx() -> Any:
     """Import httpx2, which only clients need."""
-    try:
+    with extra("client", "a client of a server"):
         return import_module("httpx2")
-    except ImportError as error:
-        raise ExtraMissing("clients need httpx2; install it with `pip install 'hanbeon[client]'`") from error

@@ -6,7 +6,6 @@ import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from hanbeon.clock import micros
@@ -57,6 +56,8 @@ class Instance:
 
     async def register(self, settings: Settings) -> None:
         """Declare the tasks and the schedules, then take a number among the instances."""
+        from importlib.metadata import version  # Workers alone need it, and it loads much.
+
         await self.declare(settings)
         self.id = await self._store.write(
             lambda tx: register(

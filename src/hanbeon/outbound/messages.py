@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from hanbeon.domain.http_status import failure_type_of
 from hanbeon.domain.retry import NEVER_RETRIED, FailureType
 from hanbeon.errors import InvalidInput, MessageFailed
+from hanbeon.extras import extra
 from hanbeon.outbound.address_guard import AddressRefused, only_public
 from hanbeon.outbound.addresses import Private, how_to_allow
-from hanbeon.outbound.mail import mail_target, send_mail
 from hanbeon.outbound.secret_use import Place, is_among, shown
 from hanbeon.outbound.target_shape import shape_of
 from hanbeon.outbound.targets import (
@@ -164,6 +164,8 @@ def _send(
         # A server may echo what it was sent, in a form that no mask knows; an error is seen by all.
         heard.quotes = is_service(url)
     if scheme_of(url) in MAIL:
+        from hanbeon.outbound.mail import mail_target, send_mail  # It loads the libraries of mail.
+
         html = parsed.parameters.get("format", "").lower().startswith("html")
         send_mail(mail_target(parsed.target, html=html), title, body, key=key, timeout=timeout)
         return
@@ -218,7 +220,8 @@ def _parsed(url: str, field: str | None = None) -> _Parsed | None:
     """The target, checked as Apprise itself reads it: what it takes for a parameter must be allowed."""
     with warnings.catch_warnings(), _parsing:
         warnings.simplefilter("ignore")  # From the libraries that it imports.
-        import apprise
+        with extra("messages", "a notification"):
+            import apprise
 
         logger = logging.getLogger(_LOGGER)
         logger.propagate = False  # It logs the whole address when it cannot parse one.

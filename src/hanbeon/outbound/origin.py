@@ -7,6 +7,7 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 
 from hanbeon.errors import InvalidInput
+from hanbeon.extras import extra
 from hanbeon.quotation import quoted
 
 HTTP, HTTPS = "http", "https"
@@ -67,7 +68,8 @@ def _host(text: str, field: str) -> str:
             raise InvalidInput(f"must have a valid host, got {quoted(text)}: {error}", field=field) from error
     host = text.lower()
     if not host.isascii():
-        import idna
+        with extra("http", "a host name that is not ASCII"):
+            import idna
 
         try:
             host = idna.encode(host, uts46=True).decode()

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from hanbeon.outbound.mail import mail_target
 from hanbeon.outbound.targets import MAIL, scheme_of
 
 PROBE = "hanbeonprobe"
@@ -44,6 +43,8 @@ def shape_of(url: str, target: Any, parts: Mapping[str, Any]) -> Shape:
     fixed = (scheme_of(url), target.port, bool(target.user), names, dots, *(path.count(each) for each in "/?#"))
     if scheme_of(url) not in MAIL:
         return Shape((target.host or "").lower(), fixed, (len(target),))
+    from hanbeon.outbound.mail import mail_target  # It loads the libraries of mail.
+
     mail = mail_target(target, html=False)
     people = tuple(len(each) for each in (mail.to, mail.cc, mail.bcc, mail.reply_to))
     return Shape((target.smtp_host or "").lower(), (scheme_of(url), target.port, names), people)

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from types import ModuleType
 
-from hanbeon.errors import ExtraMissing
+from hanbeon.extras import extra
 
 _MODULES = ("av", "PIL")
 
@@ -24,10 +24,5 @@ def check_installed() -> None:
 
 def library(name: str) -> ModuleType:
     """Import a module of the extra. Raises ExtraMissing, with the remedy."""
-    try:
+    with extra("render", "rendering"):
         return importlib.import_module(name)
-    except ImportError as error:
-        raise ExtraMissing(
-            f"rendering needs PyAV and Pillow, and {name} cannot be imported ({error}); "
-            "install them: pip install 'hanbeon[render]'"
-        ) from error

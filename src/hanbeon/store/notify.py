@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-import asyncpg
-
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase, is_pooled
+from hanbeon.store.drivers import asyncpg, asyncpg_classes
+from hanbeon.store.postgres import CHANNEL, PostgresDatabase, is_pooled
 from hanbeon.store.tx import HINTS
 
 _SOCKET_PATH_LIMIT = 100
@@ -118,7 +117,7 @@ class PostgresNotifier:
                             await gone.wait()
                     # A connection that died silently is detected by a query.
                     await connection.execute("SELECT 1", timeout=_PING_SECONDS / 3)
-            except BROKEN as error:
+            except asyncpg_classes.BROKEN as error:
                 _log.warning("listen_failed", error=str(error), retry_in=pause)
             finally:
                 if connection is not None and not connection.is_closed():

@@ -11,12 +11,11 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-import asyncpg
-
 from hanbeon.cleanup import cleanup
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
+from hanbeon.store.drivers import asyncpg, asyncpg_classes
 from hanbeon.store.kept_connection import KeptConnection, is_gone
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
@@ -51,7 +50,6 @@ _BEGIN_READING = (
     f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}; {_KEEPALIVES}; "
     "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 )
-_ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
 CHANNEL = Postgres.words["channel"]
 NOTIFY = "SELECT pg_notify($1, $2)"
@@ -67,15 +65,6 @@ _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 5.0
 _LENT_AT_MOST = 100
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
-# Raised by asyncpg for a broken connection; the last one if it is used after its end but before asyncpg has noticed.
-BROKEN = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-
-
-class _Connection(asyncpg.Connection):
-    """Changes no session state, so there is nothing to reset between two uses."""
-
-    def get_reset_query(self) -> str:
-        return ""
 
 
 class PostgresTx(TxBase):
@@ -157,7 +146,7 @@ class PostgresDatabase:
                 self.url,
                 min_size=1,
                 max_size=self._pool_size,
-                connection_class=_Connection,
+                connection_class=asyncpg_classes.UnresetConnection,
                 command_timeout=self._statement_timeout,
                 timeout=_CONNECT_SECONDS,
                 max_cached_statement_lifetime=_PLAN_SECONDS,
@@ -172,7 +161,7 @@ class PostgresDatabase:
                 min_size=0,
                 max_size=_LENT_AT_MOST,
                 timeout=_CONNECT_SECONDS,
-                connection_class=_Connection if self.pooled else asyncpg.Connection,
+                connection_class=asyncpg_classes.UnresetConnection if self.pooled else asyncpg.Connection,
                 **cached,
             )
 
@@ -181,14 +170,14 @@ class PostgresDatabase:
         pools, self._pool, self._lending = (self._pool, self._lending), None, None
         kept, self._kept = self._kept, None
         if kept is not None:
-            with contextlib.suppress(*BROKEN):
+            with contextlib.suppress(*asyncpg_classes.BROKEN):
                 await kept.close()
         for pool in pools:
             if pool is not None:
                 try:
                     async with asyncio.timeout(_CLOSE_SECONDS):
                         await pool.close()
-                except BROKEN:
+                except asyncpg_classes.BROKEN:
                     pool.terminate()
 
     async def migrate(self) -> list[int]:
@@ -221,7 +210,7 @@ class PostgresDatabase:
             except (DatabaseUnavailable, asyncpg.UniqueViolationError) as error:
                 # Of what the border translates, only these are certain to be rolled back and worth another try.
                 is_lost_race = isinstance(error, asyncpg.UniqueViolationError)
-                if not is_lost_race and not isinstance(error.__cause__, _ROLLED_BACK):
+                if not is_lost_race and not isinstance(error.__cause__, asyncpg_classes.ROLLED_BACK):
                     raise
                 if attempt == _TRIES - 1:
                     if is_lost_race:
@@ -313,7 +302,7 @@ class PostgresDatabase:
                     connection.terminate()
         except TimeoutError:
             return False
-        except BROKEN:
+        except asyncpg_classes.BROKEN:
             return True
         return True
 
@@ -380,7 +369,7 @@ class PostgresUserTransaction:
         if not is_gone(self._connection) and self._connection.is_in_transaction():
             # Closing the connection rolls back; a ROLLBACK statement could wait for a server that is gone.
             self._connection.terminate()
-        with contextlib.suppress(*BROKEN):
+        with contextlib.suppress(*asyncpg_classes.BROKEN):
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
@@ -427,7 +416,7 @@ async def _roll_back(connection: Any, error: BaseException) -> None:
         return
     try:
         await connection.execute("ROLLBACK", timeout=_CLOSE_SECONDS)
-    except BROKEN:
+    except asyncpg_classes.BROKEN:
         if not is_gone(connection):
             connection.terminate()
 

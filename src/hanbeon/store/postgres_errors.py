@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-import asyncpg
-
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
+from hanbeon.store.drivers import asyncpg, asyncpg_classes
 
 # Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
 # system (input and output), and internal errors such as corrupt pages.
@@ -24,7 +23,6 @@ _PRIVILEGE = "42501"
 _RESTORED = "HB001"
 """Raised by `hanbeon.check_incarnation`."""
 _REJECTING_CLASSES = frozenset({"28", "3D"})
-_BROKEN = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 @contextlib.contextmanager
@@ -32,7 +30,7 @@ def border() -> Iterator[None]:
     """Translate the errors of the engine's own statements that say nothing about what was asked for."""
     try:
         yield
-    except (*_BROKEN, asyncpg.PostgresError) as error:
+    except asyncpg_classes.BROKEN as error:
         unavailable = _unavailable(error)
         if unavailable is None:
             raise
@@ -47,7 +45,7 @@ def lent_border(is_gone: Callable[[], bool]) -> Iterator[None]:
     """
     try:
         yield
-    except (*_BROKEN, asyncpg.PostgresError) as error:
+    except asyncpg_classes.BROKEN as error:
         code = _code(error)
         if isinstance(error, OSError) or (_refuses(code) and code != _CANCELLED) or is_gone():
             raise _refusal(error) from error

@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import apsw
-
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS, Clock
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
+from hanbeon.store.drivers import apsw
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type

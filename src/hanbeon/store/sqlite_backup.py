@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import apsw
-
 from hanbeon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite
+from hanbeon.store.drivers import apsw
 from hanbeon.store.sqlite_files import OURS_ALONE, SIDECARS
 from hanbeon.store.statements import statement
 

@@ -6,9 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import apsw
-
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
+from hanbeon.store.drivers import apsw
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000

@@ -11,9 +11,8 @@ import os
 import struct
 from pathlib import Path
 
-import apsw
-
 from hanbeon.errors import DatabaseCorrupt
+from hanbeon.store.drivers import apsw
 
 _MAGIC = b"SQLite format 3\0"
 _LOG_HEADER, _FRAME_HEADER = 32, 24

@@ -8,10 +8,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
-
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.store.drivers import apsw
 from hanbeon.store.sqlite_damage import FileDamage, keep_log
 
 SIDECARS = ("-wal", "-shm")

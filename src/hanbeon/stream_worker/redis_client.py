@@ -6,19 +6,16 @@ import asyncio
 from typing import Any
 
 from hanbeon.errors import InvalidInput
+from hanbeon.extras import extra
 from hanbeon.settings import masked
 
 _TIMEOUT_SECONDS = 10.0
 
 
 def redis_client(url: str) -> Any:
-    """Return a client with a pool of connections, none of which is open yet. Raises InvalidInput, with the remedy."""
-    try:
+    """Return a client with a pool of connections, none of which is open yet. Its errors name the remedy."""
+    with extra("redis", "redis_url"):
         from redis.asyncio import Redis
-    except ImportError as error:
-        raise InvalidInput(
-            "needs the package redis; install it with pip install 'hanbeon[redis]'", field="redis_url"
-        ) from error
     try:
         # A message may be anything: what is not UTF-8 is shown, and fails to be read as a number or as JSON.
         client = Redis.from_url(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import re2
+from hanbeon.extras import extra
 
 
 class Pattern:
@@ -28,6 +28,8 @@ def pattern_of(text: Any) -> Pattern:
     """Compile an expression; ValueError or TypeError says what is wrong with it."""
     if not isinstance(text, str):
         raise TypeError("it is not a text")
+    with extra("patterns", "a parameter with a pattern"):
+        import re2
     options = re2.Options()
     options.log_errors = False  # They are raised; the log would be the process's standard error.
     try:

@@ -7,7 +7,8 @@ import os
 from importlib import import_module
 from typing import Any
 
-from hanbeon.errors import ExtraMissing, InvalidInput
+from hanbeon.errors import InvalidInput
+from hanbeon.extras import extra
 
 _EXPORTER = "OTEL_TRACES_EXPORTER"
 _SERVICE = "OTEL_SERVICE_NAME"
@@ -54,9 +55,5 @@ def flush(provider: Any) -> None:
 
 
 def _module(name: str) -> Any:
-    try:
+    with extra("otel", "tracing"):
         return import_module(name)
-    except ImportError as error:
-        raise ExtraMissing(
-            "tracing needs OpenTelemetry; install it with `pip install 'hanbeon[otel]'`, or set tracing to false"
-        ) from error

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised
-from hanbeon.errors import InvalidInput, TaskError
+from hanbeon.errors import ExtraMissing, InvalidInput, TaskError
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report
+from hanbeon.extras import extra
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
@@ -30,8 +31,10 @@ MakeClient = Callable[[ThreadPoolExecutor, int], "OutboundClient"]
 
 def new_client(threads: ThreadPoolExecutor, keep: int) -> OutboundClient:
     """Imported when the first call is made: most workers make none, and should not carry the libraries for it."""
-    import hanbeon.executors.http.conversation  # noqa: F401 - here, in a thread, so that it does not hold the loop up
-    from hanbeon.outbound.client import OutboundClient
+    with extra("http", "an HTTP request"):
+        # Here, in a thread, so that it does not hold the loop up.
+        import hanbeon.executors.http.conversation  # noqa: F401
+        from hanbeon.outbound.client import OutboundClient
     from hanbeon.outbound.resolver import SystemResolver
 
     return OutboundClient(SystemResolver(threads), keep=keep)
@@ -113,7 +116,7 @@ async def _body(call: Call, executor: HttpExecutor) -> Outcome:
         from hanbeon.executors.http.conversation import converse
 
         outcome = await converse(client, call, executor.settings, executor.clock, os.environ)
-    except (TaskError, InvalidInput) as error:
+    except (TaskError, InvalidInput, ExtraMissing) as error:
         outcome = raised(error)
     except Exception as error:
         return failed(call, error)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import asyncpg
-
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.store.drivers import asyncpg
 from hanbeon.store.external import sqlalchemy_caller
 from hanbeon.store.external.caller import Caller
 from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller

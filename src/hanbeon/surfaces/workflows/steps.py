@@ -18,7 +18,8 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import Budget, TemplateError, render
-from hanbeon.errors import InvalidInput, SecretUnavailable
+from hanbeon.errors import ExtraMissing, InvalidInput, SecretUnavailable
+from hanbeon.extras import check_extra
 from hanbeon.messages import Message, MessageFailed, Messenger
 from hanbeon.outbound.target_shape import PROBE
 from hanbeon.store.operations.tasks import find_tasks
@@ -120,6 +121,10 @@ class StepHandlers:
         return self._messenger.secrets.mask(text)
 
     async def http(self, state: RunState, step: Step, record: StepRecord) -> Any:
+        try:
+            check_extra("http", "an HTTP step of a workflow", "httpcore2")
+        except ExtraMissing as error:
+            raise StepFailed(str(error)) from None
         from hanbeon.surfaces.workflows.http_step import call
 
         key = f"{state.run.run_id}:{record.step_index}"

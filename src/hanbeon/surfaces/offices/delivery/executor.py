@@ -8,6 +8,7 @@ from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised, report
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.extras import check_extra
 from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
@@ -66,6 +67,7 @@ async def _body(executor: DeliveryExecutor, call: Call) -> Outcome | None:
     http = executor.http
     try:
         if isinstance(call.task.spec, WebhookSpec):
+            check_extra("messages", "a webhook", "standardwebhooks")
             client = await http.client()
             # Imported late: it loads libraries that most workers never need.
             from hanbeon.surfaces.offices.delivery.webhook import deliver

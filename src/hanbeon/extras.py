@@ -1,0 +1,31 @@
+"""Optional packages: a feature whose packages are missing names its extra when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from importlib import util
+
+from hanbeon.errors import ExtraMissing
+
+
+@contextlib.contextmanager
+def extra(name: str, feature: str) -> Iterator[None]:
+    """Surround the imports of an extra's packages, or of modules that import them. Raises ExtraMissing if one fails."""
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == __package__:
+            raise
+        # A package that is there and cannot be loaded is another matter than one that is not.
+        raise _missing(name, feature, "" if isinstance(error, ModuleNotFoundError) else f" ({error})") from error
+
+
+def check_extra(name: str, feature: str, package: str) -> None:
+    """Raise ExtraMissing unless a package of the extra is there; it is not imported."""
+    if util.find_spec(package) is None:
+        raise _missing(name, feature)
+
+
+def _missing(name: str, feature: str, why: str = "") -> ExtraMissing:
+    return ExtraMissing(f"{feature} needs the extra '{name}'{why}; install it with: pip install 'hanbeon[{name}]'")
