@@ -90,7 +90,11 @@ def is_seen(url: str, word: str) -> bool:
     The user is a part of the sender's address unless `from` is one, as the library reads it.
     """
     parsed = _parsed(url)
-    return parsed is None or word in str(mail_target(parsed.target, html=False)._replace(user=None, password=None))
+    if parsed is None:
+        return True
+    from hanbeon.outbound.mail import mail_target  # It loads the libraries of mail.
+
+    return word in str(mail_target(parsed.target, html=False)._replace(user=None, password=None))
 
 
 def send_message(
