@@ -34,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
+.PHONY: help setup run demo test test-slow servers check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,12 +83,16 @@ demo: setup ## Watch a worker run a graph of jobs
 
 # ALL=1 has one run, with one collection and one end at which workers wait for the last tests; a full case proves what
 # its short one does.
-test: setup ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
+test: setup servers ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
 	@$(MAKE) -j2 --output-sync=target lint bytecode
 	$(PYTEST) $(if $(ALL),$(ALL_JOBS) -m "not short",$(JOBS) -m "not slow") --rerun-timing $(ARGS)
 
-test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
+test-slow: setup servers ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
 	$(PYTEST) $(SLOW_JOBS) -m "slow and not short" --rerun-timing $(ARGS)
+
+# What is no Python package. Installed where that is possible without a question.
+servers:
+	@tools/system_packages.sh
 
 check: setup ## Run every check and the quick tests, without servers (under a minute)
 	@$(MAKE) -j2 --output-sync=target lint quick
