@@ -20,8 +20,7 @@ from unittest.mock import patch
 from bench.adapters.ours import app, noop
 from bench.seed_data import fall_due
 from hanbeon.cli.event_loop import run
-from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.domain.totals import Total
+from hanbeon.domain.schedules.history import FIRES, FireOutcome
 from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.store.operations.totals import totals
 from hanbeon.store.postgres import PostgresDatabase, PostgresTx
@@ -55,7 +54,7 @@ async def _fire(rounds: int, count: int) -> dict[str, list[float]]:
 
 async def _created() -> int:
     """Return the number of executions that schedules have created so far."""
-    return (await app.store.read(totals)).get(Total.FIRES.of(FireOutcome.CREATED), 0)
+    return (await app.store.read(totals)).get(FIRES.of(FireOutcome.CREATED), 0)
 
 
 async def _step(count: int) -> dict[str, float]:

@@ -1,38 +1,42 @@
-"""Names of the counters that instances keep of their work, in one place for writers and readers."""
+"""Counters that instances keep of their work in the database, each with the metric that shows it."""
 
 from __future__ import annotations
 
-import enum
+from collections.abc import Iterable, Mapping
+
+import msgspec
 
 _SEPARATOR = "/"
 
 
-class Total(enum.StrEnum):
+class Total(msgspec.Struct, frozen=True):
     """A kind of counter. Its labels follow the name, as in `fires/skipped/overlap`."""
 
-    FIRES = "fires"
-    """By outcome and reason; a history line that stands for several fires counts as that many."""
-    RECOVERED = "recovered"
-    """Attempts whose lease had expired, by the resulting state of their job."""
-    PRUNED = "pruned"
-    """Rows deleted by retention, by kind."""
-    CHAIN_LOSSES = "chain_losses"
-    """Losses of backward operations of chains, from the third in a row on."""
+    name: str
+    metric: str
+    help: str
+    labels: tuple[str, ...] = ()
 
     def of(self, *labels: str) -> str:
-        return _SEPARATOR.join((self.value, *labels))
+        """Return the name of the counter with these labels."""
+        return _SEPARATOR.join((self.name, *labels))
 
 
-LABELS: dict[Total, tuple[str, ...]] = {
-    Total.FIRES: ("outcome", "reason"),
-    Total.RECOVERED: ("became",),
-    Total.PRUNED: ("kind",),
-    Total.CHAIN_LOSSES: (),
-}
+RECOVERED = Total(
+    "recovered",
+    "hanbeon_recovered_attempts",
+    "Attempts whose lease expired, by the resulting state of their jobs",
+    ("became",),
+)
+PRUNED = Total("pruned", "hanbeon_pruned_rows", "Rows pruned after their retention", ("kind",))
 
 
-def labels_of(name: str) -> tuple[Total, tuple[str, ...]]:
-    """The inverse of `Total.of`, with an empty string for each label that has no value."""
-    kind, *labels = name.split(_SEPARATOR)
-    total = Total(kind)
-    return total, (*labels, *("" for _ in LABELS[total][len(labels) :]))
+def by_labels(totals: Iterable[Total], counted: Mapping[str, int]) -> dict[Total, dict[tuple[str, ...], int]]:
+    """Return the counters of these kinds by their labels, with an empty text for each label that has no value."""
+    found: dict[Total, dict[tuple[str, ...], int]] = {total: {} for total in totals}
+    kinds = {total.name: total for total in found}
+    for name, value in counted.items():
+        kind, *labels = name.split(_SEPARATOR)
+        if (total := kinds.get(kind)) is not None:
+            found[total][*labels, *("" for _ in total.labels[len(labels) :])] = value
+    return found

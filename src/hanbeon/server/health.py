@@ -8,6 +8,7 @@ from importlib.metadata import version
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
+from hanbeon.domain.totals import PRUNED, RECOVERED, by_labels
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, Unavailable
 from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
@@ -15,11 +16,12 @@ from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
 from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.queue_numbers import read_numbers
-from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
+from hanbeon.store.operations.totals import totals
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.chains.rows import unfinished_counts
+from hanbeon.surfaces.metric import SurfaceMetrics
 from hanbeon.surfaces.operation import Operation
 from hanbeon.surfaces.schema import Result
+from hanbeon.surfaces.surface import load
 
 _READY_WITHIN_SECONDS = 3.0
 _VERSION = version("hanbeon")  # Reading it takes a millisecond.
@@ -89,9 +91,11 @@ class Health:
         app.store.fold_if_behind(unfolded)
         instances = await app.instances()
         listeners = await app.store.read(count_listeners)
-        schedules, counted = await app.store.read(_of_schedules)
-        chains = await app.store.read(unfinished_counts)
-        numbers = Numbers(queues, deliveries, instances, listeners, schedules, counted, chains)
+        of_surfaces: list[SurfaceMetrics] = [load(each.metrics) for each in app.surfaces if each.metrics is not None]
+        gauges = [gauge for each in of_surfaces for gauge in await app.store.read(each.read)]
+        kinds = [RECOVERED, PRUNED, *(total for each in of_surfaces for total in each.totals)]
+        counted = by_labels(kinds, await app.store.read(totals))
+        numbers = Numbers(queues, deliveries, instances, listeners, gauges, counted)
         text = metrics_text(self._context.counts, numbers)
         return Response(text, media_type=CONTENT_TYPE)
 
@@ -99,7 +103,3 @@ class Health:
 async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:
     rows = await tx.fetch("schema_version")
     return (rows[0]["version"], rows[0]["runs_from"]) if rows else (None, None)
-
-
-async def _of_schedules(tx: Tx) -> tuple[ScheduleNumbers, dict[str, int]]:
-    return await schedule_numbers(tx), await totals(tx)

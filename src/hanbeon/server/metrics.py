@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter as Counts
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -14,11 +14,10 @@ from prometheus_client.registry import Collector
 from hanbeon.clock import MICROS
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.totals import LABELS, Total, labels_of
+from hanbeon.domain.totals import Total
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queue_numbers import QueueNumbers
-from hanbeon.store.operations.totals import ScheduleNumbers
-from hanbeon.surfaces.chains.literals import ChainState
+from hanbeon.surfaces.metric import GaugeMetric
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -81,9 +80,9 @@ class Numbers(NamedTuple):
     deliveries: Mapping[tuple[ListenerKind, State], int]
     instances: Sequence[InstanceRecord]
     listeners: ListenerCounts
-    schedules: ScheduleNumbers
-    totals: Mapping[str, int]
-    chains: Mapping[ChainState, int]
+    gauges: Sequence[GaugeMetric]
+    """Those of the surfaces."""
+    totals: Mapping[Total, Mapping[tuple[str, ...], int]]
 
 
 def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
@@ -104,8 +103,7 @@ class _Numbers(Collector):
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
         yield from _of_listeners(self._numbers.deliveries, self._numbers.listeners)
-        yield from _of_schedules(self._numbers.schedules)
-        yield from _of_chains(self._numbers.chains)
+        yield from _of_surface(self._numbers.gauges)
         yield from _totals(self._numbers.totals)
 
 
@@ -140,52 +138,18 @@ def _of_queues(queues: Mapping[str, QueueNumbers]) -> Iterator[Metric]:
     yield oldest
 
 
-def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
-    states = GaugeMetricFamily("hanbeon_schedules", "Schedules that have a next fire, or are paused", labels=("state",))
-    states.add_metric(("active",), schedules.active)
-    states.add_metric(("paused",), schedules.paused)
-    yield states
-    yield GaugeMetricFamily(
-        "hanbeon_schedule_lag_seconds",
-        "Delay of the due schedule that has been unprocessed longest",
-        value=schedules.lag / MICROS,
-    )
-    yield GaugeMetricFamily(
-        "hanbeon_execution_start_lag_seconds",
-        "Delay of the due execution that has been waiting to run longest",
-        value=schedules.start_lag / MICROS,
-    )
+def _of_surface(gauges: Iterable[GaugeMetric]) -> Iterator[Metric]:
+    for each in gauges:
+        family = GaugeMetricFamily(each.name, each.help, labels=each.labels)
+        for labels, number in each.values.items():
+            family.add_metric(labels, number)
+        yield family
 
 
-def _of_chains(chains: Mapping[ChainState, int]) -> Iterator[Metric]:
-    states = GaugeMetricFamily(
-        "hanbeon_chains", "Chains that run, or are BLOCKED and wait for a person", labels=("state",)
-    )
-    for state, number in chains.items():
-        states.add_metric((state.value,), number)
-    yield states
-
-
-_COUNTED = {
-    Total.FIRES: ("hanbeon_fires", "Fires of schedules by outcome"),
-    Total.RECOVERED: (
-        "hanbeon_recovered_attempts",
-        "Attempts whose lease expired, by the resulting state of their jobs",
-    ),
-    Total.PRUNED: ("hanbeon_pruned_rows", "Rows pruned after their retention"),
-    Total.CHAIN_LOSSES: (
-        "hanbeon_chain_losses",
-        "Backward operations of chains lost with their workers, from the third in a row on",
-    ),
-}
-
-
-def _totals(totals: Mapping[str, int]) -> Iterator[Metric]:
+def _totals(counters: Mapping[Total, Mapping[tuple[str, ...], int]]) -> Iterator[Metric]:
     """Totals of all instances, stopped ones included."""
-    families = {
-        total: CounterMetricFamily(name, text, labels=LABELS[total]) for total, (name, text) in _COUNTED.items()
-    }
-    for name, value in totals.items():
-        total, labels = labels_of(name)
-        families[total].add_metric(labels, value)
-    yield from families.values()
+    for total, counted in counters.items():
+        family = CounterMetricFamily(total.metric, total.help, labels=total.labels)
+        for labels, number in counted.items():
+            family.add_metric(labels, number)
+        yield family

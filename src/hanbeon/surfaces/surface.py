@@ -56,6 +56,8 @@ class Surface(NamedTuple):
     """Its `SurfaceAudit`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    metrics: Reference | None = None
+    """Its `SurfaceMetrics`."""
     store: Reference | None = None
     """Its `StorePart`: tables and statements of its own."""
     queues: Sequence[Reference] = ()

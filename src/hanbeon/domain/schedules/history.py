@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from hanbeon.domain.totals import Total
+
 
 class ExecutionType(enum.StrEnum):
     SCHEDULE = "SCHEDULE"
@@ -36,3 +38,7 @@ class FireReason(enum.StrEnum):
     """The schedule's times changed before this fire was processed."""
     PAUSED = "paused"
     DELETED = "deleted"
+
+
+FIRES = Total("fires", "hanbeon_fires", "Fires of schedules by outcome", ("outcome", "reason"))
+"""A line of the history that stands for several fires counts as that many."""

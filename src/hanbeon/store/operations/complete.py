@@ -25,7 +25,7 @@ from hanbeon.domain.outcome import (
     decide,
 )
 from hanbeon.domain.retry import NOT_THE_WORK
-from hanbeon.domain.totals import Total
+from hanbeon.domain.totals import RECOVERED
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import run_end_hooks, run_loss_hooks
@@ -135,7 +135,7 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     await lanes.learn(tx, [row["lane"] for row in rows])
     losses = await _losses(tx, [row["seq"] for row in rows if row["fence"] > 1])
     endings = {row["seq"]: decide(held_of(row, losses), _vanished(row, lanes), random_share) for row in rows}
-    await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
+    await add_totals(tx, Counter(RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await apply_ends(tx, lanes, rows, endings, seen=False)
     sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
     if sent:

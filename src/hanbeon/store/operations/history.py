@@ -6,8 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from hanbeon.domain.schedules.history import FireOutcome, FireReason
-from hanbeon.domain.totals import Total
+from hanbeon.domain.schedules.history import FIRES, FireOutcome, FireReason
 from hanbeon.store.copy_format import WORTH_IT, copy_rows
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
@@ -37,4 +36,4 @@ async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
     counted: Counter[tuple[FireOutcome, FireReason | None]] = Counter()
     for line in lines:
         counted[line.outcome, line.reason] += 1 + line.more
-    await add_totals(tx, {Total.FIRES.of(*filter(None, labels)): count for labels, count in counted.items()})
+    await add_totals(tx, {FIRES.of(*filter(None, labels)): count for labels, count in counted.items()})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retention import SeenClock, observe
-from hanbeon.domain.totals import Total
+from hanbeon.domain.totals import PRUNED as PRUNED_ROWS
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.logins import prune_logins
@@ -60,7 +60,7 @@ async def retain(
     # Only here: by a clock that has jumped, lanes that others rely on would look unused.
     dropped = await drop_unused_lanes(tx, retention_us + lag_us, limit)
     if dropped:
-        await add_totals(tx, {Total.PRUNED.of("lanes"): dropped})
+        await add_totals(tx, {PRUNED_ROWS.of("lanes"): dropped})
     return Retained(pruned + dropped, lag_us)
 
 
@@ -101,7 +101,7 @@ async def prune(
         **aged,
     }
     if any(deleted.values()):
-        await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})
+        await add_totals(tx, {PRUNED_ROWS.of(kind): number for kind, number in deleted.items()})
         await tx.fetch("note_pruned", older_than_us)
     await gather_totals(tx)
     return sum(deleted.values())

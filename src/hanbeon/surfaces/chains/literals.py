@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Final
 
+from hanbeon.domain.totals import Total
+
 NO_OPERATION: Final = "NO_OPERATION"
 EMPTY_ARGS: Final = "EMPTY_ARGS"
 UNINIT: Final = "UNINIT"
@@ -66,3 +68,10 @@ class ChainEventType(enum.StrEnum):
     RESUMED = "chain_resumed"
     ABORTED = "chain_aborted"
     ENDED = "chain_ended"
+
+
+LOSSES = Total(
+    "chain_losses",
+    "hanbeon_chain_losses",
+    "Backward operations of chains lost with their workers, from the third in a row on",
+)

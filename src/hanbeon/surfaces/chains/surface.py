@@ -18,6 +18,7 @@ SURFACE = Surface(
         ),
     ),
     pool="hanbeon.surfaces.chains.worker_pool:chain_pool",
+    metrics="hanbeon.surfaces.chains.metrics:METRICS",
     store="hanbeon.surfaces.chains.store_part:PART",
     queues=("hanbeon.surfaces.chains.steps:QUEUE",),
     end_hook="hanbeon.surfaces.chains.walker:HOOK",

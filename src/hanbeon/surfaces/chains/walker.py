@@ -15,7 +15,6 @@ from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.outcome import NOT_BEGUN_MESSAGE
 from hanbeon.domain.retry import NOT_THE_WORK, FailureType, OnLost, RetryPolicy
-from hanbeon.domain.totals import Total
 from hanbeon.errors import ChainWrongState, Conflict
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, lock_one
@@ -26,6 +25,7 @@ from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.chains.literals import (
+    LOSSES,
     ChainEventType,
     ChainState,
     Direction,
@@ -174,7 +174,7 @@ async def steps_lost(tx: Tx, lost: Sequence[LostAttempt]) -> None:
         attempt = often[chain.step_job]
         place = next(job for job in await jobs_of(tx, chain.id) if job.place == chain.place)
         tx.emit(_event(ChainEventType.STEP_LOST, chain, attempt.at, job_id=place.id, losses=attempt.losses))
-    await add_totals(tx, {Total.CHAIN_LOSSES.of(): len(often)})
+    await add_totals(tx, {LOSSES.of(): len(often)})
 
 
 HOOK = EndHook(

@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Cron schedules and single instants, manual runs, and the executions of tasks.",
     service="hanbeon.surfaces.schedules.service:Schedules",
     api="hanbeon.surfaces.schedules.operations",
+    metrics="hanbeon.surfaces.schedules.metrics:METRICS",
     verify="hanbeon.surfaces.schedules.verify:AUDIT",
     config="hanbeon.config.schedules:read_schedules",
     retention="hanbeon.surfaces.schedules.retention:RETENTION",
