@@ -49,7 +49,7 @@ class Number(enum.IntEnum):
 class _Lanes:
     """A number for every lane."""
 
-    def number(self, lane: object) -> int:
+    def place(self, job: object) -> int:
         return 1
 
 
