@@ -1,11 +1,16 @@
-"""A surface gets its routes, description, scopes, idempotency, Python API and client from its declaration alone.
+"""A surface gets its routes, description, scopes, idempotency, Python API, client, tables, commands, metrics and audit
+from its declaration alone.
 
 `docs/adding-a-surface.md` walks through the surface of this test.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,12 +23,12 @@ from hanbeon.service.tokens import create_token
 from hanbeon.store.backends import open_store
 from tests.server.client import Client, serving
 from tests.surfaces.reminders.retention import TEXTS
-from tests.surfaces.reminders.surface import SURFACE
+from tests.surfaces.reminders.surface import WITHOUT_TABLE
 
 
 @pytest.fixture
 async def reminders(app: App, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Client]:
-    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, WITHOUT_TABLE))
     async with serving(app) as client:
         yield client
 
@@ -80,7 +85,7 @@ async def test_openapi_describes_the_operations(reminders: Client) -> None:
 
 
 def test_sync_app_has_the_service(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, WITHOUT_TABLE))
     jobs: Any = SyncApp(App(sqlite_url))
     with jobs:
         made = jobs.reminders.create(text="soon")
@@ -88,7 +93,7 @@ def test_sync_app_has_the_service(sqlite_url: str, monkeypatch: pytest.MonkeyPat
 
 
 async def test_client_has_the_operations(reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AsyncClient, "surfaces", (*AsyncClient.surfaces, SURFACE))
+    monkeypatch.setattr(AsyncClient, "surfaces", (*AsyncClient.surfaces, WITHOUT_TABLE))
     client: Any = AsyncClient(reminders.url)
     async with client:
         made = await client.reminders.create("soon", delay=60)
@@ -97,7 +102,7 @@ async def test_client_has_the_operations(reminders: Client, monkeypatch: pytest.
 
 
 async def test_retention_covers_its_rows(app_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, WITHOUT_TABLE))
     async with App(app_url) as app:
         TEXTS[:] = ["one", "two", "three"]
         assert (await app.store.count_prunable(0))["reminder_texts"] == 3
@@ -118,3 +123,34 @@ async def test_store_without_surfaces_prunes_nothing(app_url: str) -> None:
             await store.prune(0, 10)
     finally:
         await store.close()
+
+
+def _hanbeon(*words: str, database_url: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.surfaces.reminders.program", *words]
+    environment = {**os.environ, "HANBEON_DATABASE_URL": database_url}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_tables_command_and_audit_come_with_the_declaration(empty_database_url: str) -> None:
+    hanbeon = partial(_hanbeon, database_url=empty_database_url)
+    assert "Reminders:\n  remember" in hanbeon("--help").stdout
+    assert hanbeon("migrate").returncode == 0
+    assert hanbeon("remember", "물 마시기").stdout == "text 1\n"
+    assert ", 1 reminder texts" in hanbeon("verify").stdout
+    assert hanbeon("remember", "").stdout == "text 2\n"
+    audited = hanbeon("verify")
+    assert audited.returncode == 1
+    assert "error empty_reminder_text (1): a text that is kept has no characters" in audited.stdout
+
+
+def test_metrics_come_with_the_declaration(empty_sqlite_url: str) -> None:
+    """In a process of its own: the tables would be those of all databases of this one."""
+    assert _hanbeon("remember", "tea", database_url=empty_sqlite_url).stdout == "text 1\n"
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.surfaces.reminders.scrape", empty_sqlite_url],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "hanbeon_reminder_texts 1.0" in ran.stdout, ran.stderr
