@@ -42,7 +42,7 @@ def cancelled_at(work: Coroutine[Any, Any, Any], step: int) -> Generator[Any, An
             task = asyncio.current_task()
             assert task is not None
             task.cancel()
-        if waits == step + 1:  # As a program that ends cancels whatever there is.
+        if waits == step + 1:  # A program that ends cancels all tasks.
             for other in pending:
                 other.cancel()
         error = None
@@ -90,7 +90,7 @@ async def transaction(app: App) -> AsyncIterator[CleanUp]:
 
 @asynccontextmanager
 async def opening(app: App) -> AsyncIterator[CleanUp]:
-    """One that is stopped before it has ended: whatever was opened by then is closed."""
+    """One that is stopped before it has ended: all that was opened by then is closed."""
 
     async def open_and_close() -> None:
         async with app:

@@ -22,7 +22,7 @@ INDEX = "https://api.osv.dev"
 _SECONDS = 30.0
 # As many as OSV takes in one request.
 _BATCH = 1_000
-# A page has up to 1,000 advisories: an index that goes on is not that of OSV.
+# A page has up to 1,000 advisories: an index with more pages is not that of OSV.
 _MOST_PAGES = 20
 
 

@@ -2,7 +2,7 @@
 
 Versions and hashes are those of the locks, licenses and dependencies those of the installed packages. A package that is
 not installed here, since it is for another Python or system, has none of the latter. `scope` says who gets a package:
-`required` everyone, `optional` whoever asks for an extra, `excluded` who develops Hanbeon. The page's packages are
+`required` everyone, `optional` users of an extra, `excluded` developers of Hanbeon. The page's packages are
 bundled into the wheel, so that they are required, too.
 """
 

@@ -1,4 +1,4 @@
-"""Clean-ups that happen whoever is cancelled.
+"""Clean-ups that a cancellation cannot skip.
 
 An `await` in a `finally`, an `except`, an `__aexit__` or a `close` is skipped by a second cancellation: a deadline that
 insists, an `asyncio.timeout` around it, the end of the program. What it should have let go of stays: a lock, a
@@ -34,7 +34,7 @@ class CleanUp(asyncio.Task[T]):
 
 
 async def to_the_end(work: Coroutine[Any, Any, T], hurry: Callable[[], None] | None = None) -> T:
-    """Run a clean-up and return when it has ended: whoever is cancelled meanwhile is so afterwards.
+    """Run a clean-up and return when it has ended; a cancellation of the caller takes effect afterwards.
 
     `hurry` is called then: for what need not be waited for by somebody who insists.
     """

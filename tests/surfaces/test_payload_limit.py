@@ -1,4 +1,4 @@
-"""`max_payload_bytes` at the table: whatever creates a job of a task is held to it, not each door for itself."""
+"""`max_payload_bytes` at the table: every way to create a job of a task is held to it."""
 
 from __future__ import annotations
 

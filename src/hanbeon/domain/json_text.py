@@ -23,7 +23,7 @@ CONTAINERS_LIMIT = 200_000
 million took seconds. A batch of 10,000 jobs needs some 50,000.
 """
 MEMBERS_LIMIT = 550_000
-"""Elements of arrays and members of objects in one request body, likewise: a million keys took seconds.
+"""Elements of arrays and members of objects in one request body: decoding a million keys took seconds.
 
 More than a batch of 10,000 jobs with 200,000 edges has, or any arguments of the default `max_payload_bytes`.
 """

@@ -73,7 +73,7 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
 
 
 def is_service(url: str) -> bool:
-    """True if a target goes to hosts of its kind's own, whatever is written in it."""
+    """True if the kind of a target determines its hosts."""
     return scheme_of(url) in _SERVICES
 
 

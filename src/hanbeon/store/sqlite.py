@@ -58,7 +58,7 @@ class _Connection:
         self._thread = SqliteThread(f"hanbeon-sqlite-{name}")
 
     async def open(self) -> Self:
-        """Open the file. In its own thread: whoever is cancelled meanwhile, it is closed there afterwards."""
+        """Open the file in its own thread, which also closes it if the caller is cancelled meanwhile."""
         try:
             await self.run(self._open)
         except BaseException:
@@ -150,7 +150,7 @@ class _Connection:
         self.db.set_busy_handler(self._wait)
 
     def _wait(self, tries: int) -> bool:
-        """Wait for a lock as SQLite does by itself, which nothing can interrupt; False if no longer."""
+        """Wait for a lock as SQLite's own busy handler does, which cannot be interrupted; False: give up."""
         if tries == 0:
             self._waits_until = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
         if self._given_up or time.monotonic() > self._waits_until:

@@ -1,4 +1,4 @@
-"""Attempts lost before their body began: they count for nothing, whatever the policy says."""
+"""Attempts lost before their body began: they count for nothing under any policy."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_loss_of_a_body_that_may_have_begun_counts(world: World, begun: bo
 
 
 async def test_unbegun_loss_neither_forgives_nor_counts(world: World) -> None:
-    """The first loss of a body is forgiven, the second is not, whatever is between them."""
+    """The first loss of a body is forgiven, the second is not, also with other attempts between them."""
     await world.make(policy=RetryPolicy(max_retries=0))
     for begun, expected in [(False, "ready"), (True, "ready"), (False, "ready"), (True, "failed")]:
         job = await _lose(world, begun=begun)

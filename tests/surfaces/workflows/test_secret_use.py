@@ -1,4 +1,4 @@
-"""A secret goes only where its declaration permits, whoever names it, at saving and at sending."""
+"""A secret goes only where its declaration permits, at saving and at sending."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def test_receiver_of_a_secret_is_fixed(sqlite_workflows: WorkflowKit) -> N
 async def test_value_becomes_no_secret(
     workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch, trusted: bool
 ) -> None:
-    """A value reads like the place of a secret, for a mail to whoever started the run."""
+    """A value reads like the place of a secret, for a mail to the user who started the run."""
     monkeypatch.setenv("TEST_KEY", PASSWORD)
     _declare(workflow_kit, "127.0.0.1")
     async with smtp_server(login=True) as mailbox:

@@ -25,7 +25,7 @@ from hanbeon.tasks.stream_call import StreamCall
 _log = get_logger("hanbeon.engine")
 
 
-class _Heard(NamedTuple):
+class _Received(NamedTuple):
     entry: Entry
     message: Message
     fence: int | None
@@ -70,11 +70,11 @@ class ReplyReader:
 
     async def _apply_of(self, batch: Sequence[Entry], calls: Mapping[str, StreamCall], instance: int) -> bool:
         call = next(iter(calls.values()))
-        heard, dead = _read(batch, call, self._settings.max_payload_bytes)
+        received, dead = _read(batch, call, self._settings.max_payload_bytes)
         ended: list[Completed] = []
-        if heard:
+        if received:
             try:
-                more, ended = await self._store.write(lambda tx: self._write(tx, heard, calls, instance))
+                more, ended = await self._store.write(lambda tx: self._write(tx, received, calls, instance))
             except DatabaseUnavailable:
                 raise
             except Exception as error:
@@ -82,7 +82,7 @@ class ReplyReader:
                     # One of them cannot be applied, for whatever reason: it must not keep the others from it.
                     return any([await self._apply_of([entry], calls, instance) for entry in batch])
                 _log.exception("reply_failed", stream=batch[0].key, entry=batch[0].id)
-                more, ended = await self._write_failed(heard[0], error, calls, instance)
+                more, ended = await self._write_failed(received[0], error, calls, instance)
             dead += more
         buried = {id(each.entry) for each in dead}
         await self._wire.settle([entry for entry in batch if id(entry) not in buried], dead)
@@ -91,31 +91,31 @@ class ReplyReader:
         return bool(ended)
 
     async def _write_failed(
-        self, heard: _Heard, error: Exception, calls: Mapping[str, StreamCall], instance: int
+        self, received: _Received, error: Exception, calls: Mapping[str, StreamCall], instance: int
     ) -> tuple[list[Dead], list[Completed]]:
         """Bury a reply that cannot be applied. Was it a result, its attempt fails: it would be lost otherwise."""
-        dead = Dead(heard.entry, f"{type(error).__name__}: {error}")
-        if heard.outcome is None:
+        dead = Dead(received.entry, f"{type(error).__name__}: {error}")
+        if received.outcome is None:
             return [dead], []
-        instead = heard._replace(outcome=raised(error))
+        instead = received._replace(outcome=raised(error))
         try:
             _, ended = await self._store.write(lambda tx: self._write(tx, [instead], calls, instance))
         except DatabaseUnavailable:
             raise
         except Exception:
-            _log.exception("reply_failed", stream=heard.entry.key, entry=heard.entry.id)
+            _log.exception("reply_failed", stream=received.entry.key, entry=received.entry.id)
             return [dead], []
         return [dead], ended
 
     async def _write(
-        self, tx: Tx, heard: Sequence[_Heard], calls: Mapping[str, StreamCall], instance: int
+        self, tx: Tx, received: Sequence[_Received], calls: Mapping[str, StreamCall], instance: int
     ) -> tuple[list[Dead], list[Completed]]:
         """Apply messages of one stream, whose tasks may differ in how they name and judge them."""
         dead: list[Dead] = []
         call = next(iter(calls.values()))
-        rows = await resolve(tx, call.ids_statement, {each.message.wire_id for each in heard})
-        known = [each for each in heard if each.message.wire_id in rows]
-        dead += [Dead(each.entry, UNKNOWN_JOB) for each in heard if each.message.wire_id not in rows]
+        rows = await resolve(tx, call.ids_statement, {each.message.wire_id for each in received})
+        known = [each for each in received if each.message.wire_id in rows]
+        dead += [Dead(each.entry, UNKNOWN_JOB) for each in received if each.message.wire_id not in rows]
         if not known:
             return dead, []
         replies = [_reply_to(rows[each.message.wire_id], each, call) for each in known]
@@ -134,29 +134,29 @@ class ReplyReader:
         return dead, ended
 
 
-def _reply_to(row: Mapping[str, Any], heard: _Heard, call: StreamCall) -> Reply:
+def _reply_to(row: Mapping[str, Any], received: _Received, call: StreamCall) -> Reply:
     """Return what a message asks of its job, which is known by now, and with it what the attempt was given."""
-    outcome, reply = heard.outcome, heard.message.reply
+    outcome, reply = received.outcome, received.message.reply
     if outcome is not None and reply is not None:
-        path = call.output_path(row, ONLY_FENCE if heard.fence is None else heard.fence)
+        path = call.output_path(row, ONLY_FENCE if received.fence is None else received.fence)
         outcome = call.of_attempt(outcome, reply, path)
-    return Reply(row["id"], heard.fence, heard.message.progress, outcome)
+    return Reply(row["id"], received.fence, received.message.progress, outcome)
 
 
-def _read(batch: Sequence[Entry], call: StreamCall, max_bytes: int) -> tuple[list[_Heard], list[Dead]]:
+def _read(batch: Sequence[Entry], call: StreamCall, max_bytes: int) -> tuple[list[_Received], list[Dead]]:
     """Read messages, and judge results outside of the transaction: that may look at files."""
-    heard, dead = [], []
+    received, dead = [], []
     for entry in batch:
         try:
             message = read_message(entry.kind, entry.fields)
             outcome = None if message.reply is None else _outcome(entry, call, message.reply, max_bytes)
-            heard.append(_Heard(entry, message, fence_of(message, call), outcome))
+            received.append(_Received(entry, message, fence_of(message, call), outcome))
         except UnreadableError as error:
             dead.append(Dead(entry, str(error)))
         except Exception as error:
             _log.exception("reply_failed", stream=entry.key, entry=entry.id)
             dead.append(Dead(entry, f"{type(error).__name__}: {error}"))
-    return heard, dead
+    return received, dead
 
 
 def _outcome(entry: Entry, call: StreamCall, reply: WorkerReply, max_bytes: int) -> Outcome:

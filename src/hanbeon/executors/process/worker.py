@@ -97,7 +97,7 @@ class WorkerProcess:
     def run(self, call: Call, request: bytes, done: Done, *, has_waited: bool) -> None:
         """Start the body; `done` is called when it has ended and nothing of it runs.
 
-        `has_waited`: the database was told that the body has not begun, and is told that it does.
+        `has_waited`: the database has a note that the body has not begun, which is removed first.
         """
         self._job = _Job(call, done)
         self.jobs += 1

@@ -34,7 +34,7 @@ class LaneCache:
         self.limited: set[int] = set()
         """Queues seen with a limit: a hint to wake other instances when one of their slots becomes free."""
         self.max_payload_bytes: int | None = None
-        """The limit of what a job carries; None: none, for whoever opens a store without settings."""
+        """The limit of what a job carries; None for a store that was opened without settings."""
         self.hooked: dict[int, EndHook] = {}
         """The known lanes whose task has an end hook."""
 

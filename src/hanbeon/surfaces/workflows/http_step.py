@@ -110,7 +110,7 @@ def _check_redirect(named: Iterable[str], origin: Origin, secrets: Secrets) -> N
 def _followers(step: Step, request: HttpRequest) -> set[str]:
     """The secrets that a redirect to another origin may take along: of the body, and of the URL.
 
-    A Location often repeats the URL, in whatever form: a page that redirects to its parameter is enough.
+    A Location often repeats the URL in another form: a page that redirects to its parameter is enough.
     """
     fields = ("url",) if request.body is None else ("url", "body")
     return {name for field, names in secrets_of(step).items() if field.startswith(fields) for name in names}

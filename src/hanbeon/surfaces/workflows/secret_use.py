@@ -66,7 +66,7 @@ def _check_target(text: str, messenger: Messenger, *, trusted: bool, field: str)
 
 
 def _check_fixed(text: str, field: str) -> None:
-    """Reject a receiver that a run chooses: whoever starts it gives the values."""
+    """Reject a receiver that depends on the values of a run, which its caller gives."""
     if all(name.startswith(f"{SECRETS}.") for name in variables(text)):
         return
     # With an address for a value, some targets are none at all, and then their receiver is as written.

@@ -59,7 +59,7 @@ class StepHandlers:
         recipients = step.recipients if step.recipients is not None else ({},)
         errors: list[tuple[int, MessageFailed]] = []
         before: tuple[DeliveryRecord, ...] = ()
-        values = state.values()  # Once: outputs of a hundred steps are not to be read anew for each of many recipients.
+        values = state.values()  # Once, and not for each of many recipients: a hundred steps may have outputs.
         for number, recipient in enumerate(recipients):
             last = state.deliveries.get((record.step_index, number))
             if last is not None and last.status is DeliveryStatus.SENT:
@@ -100,7 +100,7 @@ class StepHandlers:
     async def _send(
         self, step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any], key: str, *, trusted: bool
     ) -> None:
-        """Send it; raises MessageFailed whatever happens, since the others are still to get theirs."""
+        """Send it. Every error becomes a MessageFailed, so that the other recipients still get theirs."""
         try:
             message = rendered(step, recipient, values)
         except TemplateError as error:
@@ -160,7 +160,7 @@ def _rendered_target(target: str, values: Mapping[str, Any]) -> str:
 
 
 def _probe(target: str, values: Mapping[str, Any]) -> str:
-    """Fill in an address for each address and a word for whatever else may be more than one value, no two alike."""
+    """Fill in an address for each address and a different word for every other value that may hold several."""
     numbers = itertools.count()
 
     def probe(text: str) -> str:
