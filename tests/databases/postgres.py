@@ -160,7 +160,10 @@ class PostgresServer:
             postmaster.send_signal(signal.SIGINT)
         else:
             # The postmaster first: it would start recovery when it saw its children die. All of them, because
-            # a survivor keeps the shared memory, and the next start would fail.
+            # a survivor keeps the shared memory, and the next start would fail; so it must not fork meanwhile.
+            postmaster.suspend()
+            while postmaster.status() != psutil.STATUS_STOPPED:
+                time.sleep(0.001)
             children = postmaster.children(recursive=True)
             postmaster.kill()
             for child in children:
