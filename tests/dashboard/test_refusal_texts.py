@@ -76,6 +76,9 @@ def _phrases(module: ModuleType, functions: set[str] | None) -> Iterator[str]:
         roots = [each for each in ast.walk(tree) if isinstance(each, kinds) and each.name in functions]
         assert {each.name for each in roots if isinstance(each, kinds)} == functions
     skipped = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    # The feature that an extra is for: no value that a client sends leads there.
+    extras = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and ast.unparse(each.func) == "extra"]
+    skipped |= {id(argument) for each in extras for argument in each.args}
     for root in roots:
         for node in ast.walk(root):
             if id(node) in skipped:

@@ -71,13 +71,16 @@ async def test_a_secret_can_be_the_whole_target(messenger: Messenger, monkeypatc
 
 
 @pytest.mark.parametrize(("status", "permanent"), [(500, False), (429, False), (404, True), (401, True)])
-async def test_a_refusal_is_told_in_the_service_words(messenger: Messenger, status: int, permanent: bool) -> None:
-    async with Web(reply(status, f"지금은 안 됩니다: {TOKEN}")) as web:
-        target = f"json://127.0.0.1:{web.port}/{{{{ secrets.token }}}}"
+@pytest.mark.parametrize("path", ["plain", "{{ secrets.token }}"])
+async def test_refusal_quotes_the_service_unless_it_got_a_secret(
+    messenger: Messenger, path: str, status: int, permanent: bool
+) -> None:
+    """A server may echo a secret in any form, and an error is seen by all."""
+    async with Web(reply(status, "지금은 안 됩니다")) as web:
         with pytest.raises(MessageFailed, match=rf"error={status}") as failure:
-            await messenger.send(Message(target, "t", "b"))
-        assert TOKEN in unquote(web.seen[0].target)
-        assert "지금은 안 됩니다" in str(failure.value)
+            await messenger.send(Message(f"json://127.0.0.1:{web.port}/{path}", "t", "b"))
+        assert (TOKEN in unquote(web.seen[0].target)) is (path != "plain")
+        assert ("지금은 안 됩니다" in str(failure.value)) is (path == "plain")
         assert (failure.value.permanent, "geheim" in str(failure.value)) == (permanent, False)
 
 
