@@ -55,10 +55,10 @@ def bundle() -> bool:
 
 
 def _digest() -> str:
-    files = [SOURCE / "package-lock.json", SOURCE / "build.mjs", *sorted((SOURCE / "src").iterdir())]
+    files = [SOURCE / "package-lock.json", SOURCE / "build.mjs", *sorted((SOURCE / "src").rglob("*.*"))]
     found = hashlib.sha256()
     for file in files:
-        found.update(f"{file.name}\0".encode() + file.read_bytes())
+        found.update(f"{file.relative_to(SOURCE)}\0".encode() + file.read_bytes())
     return found.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""`dashboard/src/api_types.ts`: types of the HTTP API, from its description, so that the page cannot drift from it."""
+"""`dashboard/src/lib/api_types.ts`: types of the HTTP API, from its description, so that the page cannot drift from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hanbeon.server import docs_pages, health, session
 from hanbeon.server.openapi import describe
 from hanbeon.surfaces.registry import SURFACES
 
-PATH = Path(__file__).parents[1] / "dashboard/src/api_types.ts"
+PATH = Path(__file__).parents[1] / "dashboard/src/lib/api_types.ts"
 _HEAD = "// Generated from the description of the API by `make docs`."
 _SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 _JSON = "application/json"

@@ -17,7 +17,7 @@ Refusal = tuple[str, str | None]
 _SCRIPT = """
 import { readFileSync } from "node:fs";
 import { buildSync } from "esbuild";
-const options = { entryPoints: ["src/rule_texts.ts"], bundle: true, write: false, format: "esm", charset: "utf8" };
+const options = { entryPoints: ["src/lib/rule_texts.ts"], bundle: true, write: false, format: "esm", charset: "utf8" };
 const [{ text }] = buildSync(options).outputFiles;
 const { ruleText } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
 const texts = JSON.parse(readFileSync(0, "utf8")).map(([detail, field]) => ruleText(detail, field) ?? null);

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shlex
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -22,8 +23,9 @@ from tests.server.client import serving
 from tests.surfaces.chains.chain_kit import LIBRARY
 
 expect.set_options(timeout=PATIENT_MS)
-_SOURCES = {path.stem: path.read_text() for path in sorted((ROOT / "dashboard/src").glob("*.ts*"))}
-_IMPORT = re.compile(r'from "\./(\w+)"')
+_FOLDER = ROOT / "dashboard/src"
+_SOURCES = {str(path.relative_to(_FOLDER).with_suffix("")): path.read_text() for path in sorted(_FOLDER.rglob("*.ts*"))}
+_IMPORT = re.compile(r'from "(\.[\w./]+)"')
 _REQUEST = r'\(([`"])((?:POST|PUT|PATCH|DELETE) .*?)\1'
 _SENT, _COPIED = re.compile(rf"\bcall{_REQUEST}"), re.compile(rf"\bcurl{_REQUEST}")
 _INSERTED = re.compile(r"\$\{.*?\}")
@@ -45,8 +47,12 @@ def _same(one: str, other: str) -> bool:
 
 def _near(name: str) -> set[str]:
     """A module, those that it imports, and those that import it."""
-    own = _SOURCES.keys() & _IMPORT.findall(_SOURCES[name])
-    return {name} | own | {other for other, text in _SOURCES.items() if name in _IMPORT.findall(text)}
+    return {name} | _imports(name) | {other for other in _SOURCES if name in _imports(other)}
+
+
+def _imports(name: str) -> set[str]:
+    folder = PurePosixPath(name).parent
+    return _SOURCES.keys() & {os.path.normpath(folder / each) for each in _IMPORT.findall(_SOURCES[name])}
 
 
 @pytest.mark.parametrize("name", [name for name, text in _SOURCES.items() if _SENT.search(text)])

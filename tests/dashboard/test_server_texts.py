@@ -19,7 +19,7 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import ExplanationReason
 from tests.docs.markdown import ROOT
 
-_TEXTS = json.loads((ROOT / "dashboard/src/server_texts.json").read_text())
+_TEXTS = json.loads((ROOT / "dashboard/src/lib/server_texts.json").read_text())
 _OPERATIONS = [*health.OPERATIONS, *session.OPERATIONS, *(each for surface in SURFACES for each in surface.operations)]
 _CODES: dict[str, Iterable[str]] = {
     "explanation": ExplanationCode,

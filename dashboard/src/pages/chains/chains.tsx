@@ -1,0 +1,77 @@
+// Chains: the list, each with its walk in one line.
+import type { JSX } from "preact";
+import { call, type Chain, type ChainState } from "../../lib/api";
+import { CHAIN_STATES, w } from "./texts";
+import { MiniWalk, StateBadge } from "./walk";
+import { number, time } from "../../lib/format";
+import { PagedTable, usePaged } from "../../ui/paged_table";
+import { Empty } from "../../ui/parts";
+import { link, place, refine } from "../../lib/router";
+import { t } from "../../lib/texts";
+import "./chains.css";
+
+const CREATE = `curl localhost:8000/api/chains -d '{"queue_library": "mypkg.operations", "jobs": [
+  {"forward_operation": "book", "backward_operation": "unbook"}, {"forward_operation": "pay"}]}'`;
+const PAGE = 50;
+
+export function Chains(): JSX.Element {
+  const query = place.value.query;
+  const state = CHAIN_STATES.find((each) => each === query.get("state"));
+  const chains = usePaged<Chain>(
+    (cursor) => call("GET /api/chains", { query: { state, limit: PAGE, cursor: cursor ?? undefined } }),
+    state ?? "",
+    5_000,
+  );
+  return (
+    <>
+      <div class="row">
+        <span class="segments" role="group" aria-label={t("state")}>
+          {([undefined, ...CHAIN_STATES] as (ChainState | undefined)[]).map((each) => (
+            <button key={each ?? ""} type="button" aria-pressed={state === each} onClick={() => refine({ state: each ?? "" })}>
+              {each === undefined ? w("all") : w(each)}
+            </button>
+          ))}
+        </span>
+      </div>
+      <PagedTable
+        class="chains stacked"
+        of={chains}
+        empty={<Empty {...(state ? {} : { command: CREATE })}>{w(state ? "noneMatch" : "none")}</Empty>}
+        moreText={w("more")}
+        head={
+          <>
+            <th>{w("chain")}</th>
+            <th>{t("state")}</th>
+            <th>{w("walk")}</th>
+            <th class="r">{w("runs")}</th>
+            <th>{t("created")}</th>
+          </>
+        }
+      >
+        {chains.rows.map((chain) => (
+          <tr key={chain.queue_id}>
+            <td>
+              <a class="strong" href={link(["chains", String(chain.queue_id)])}>
+                {w("chainNumber", chain.queue_id)}
+              </a>
+              <small class="faint">{chain.queue_library}</small>
+            </td>
+            <td>
+              <StateBadge chain={chain} />
+            </td>
+            <td>
+              <MiniWalk chain={chain} />
+            </td>
+            <td class="r" data-label={w("runs")}>
+              {number(chain.run)}
+            </td>
+            <td data-label={t("created")}>
+              {time(chain.created_at)}
+              <small class="faint">{chain.created_by}</small>
+            </td>
+          </tr>
+        ))}
+      </PagedTable>
+    </>
+  );
+}

@@ -1,0 +1,365 @@
+// Jobs: filters that live in the address, saved views, selection and bulk moves. Only the rows in sight are drawn.
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { call, curl, Problem, type Bulk, type BulkDone, type Calls, type EngineJob, type JobFilter, type State } from "../../lib/api";
+import { Copies, quoted } from "../../ui/act";
+import { exportList, type ListKind } from "./export_list";
+import { duration, number, short, since, time } from "../../lib/format";
+import { changes } from "../../lib/live";
+import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
+import { views } from "../../lib/preferences";
+import { go, link, place, refine } from "../../lib/router";
+import { t, type Text } from "../../lib/texts";
+
+const STATES: State[] = ["pending", "ready", "running", "succeeded", "failed", "cancelled"];
+const ENDED: State[] = ["succeeded", "failed", "cancelled"];
+const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
+  { name: "id", label: "id" },
+  { name: "task", label: "task" },
+  { name: "queue", label: "queue" },
+  { name: "role", label: "role" },
+  { name: "key", label: "key" },
+  { name: "failure_type", label: "failureType" },
+  { name: "text", label: "text" },
+  { name: "created_after", label: "createdAfter" },
+  { name: "created_before", label: "createdBefore" },
+];
+const PAGE = 200;
+const ROW_PX = 36;
+const BULK_ROUNDS = 10_000;
+
+type Query = Calls["GET /api/engine/jobs"]["query"];
+
+function filterOf(query: URLSearchParams): JobFilter {
+  const filter: Record<string, unknown> = {};
+  for (const { name } of FIELDS) if (query.get(name)) filter[name] = query.get(name);
+  const states = (query.get("state") ?? "").split(",").filter((each) => STATES.includes(each as State));
+  if (states.length) filter["state"] = states;
+  return filter as JobFilter;
+}
+
+export function Jobs(): JSX.Element {
+  const query = place.value.query;
+  const text = query.toString();
+  const filter = filterOf(query);
+  const rows = useSignal<EngineJob[] | undefined>(undefined);
+  const cursor = useSignal<string | null>(null);
+  const problem = useSignal<Problem | undefined>(undefined);
+  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const asked = useRef(0);
+  const extending = useRef(false);
+
+  const load = async (more: boolean): Promise<void> => {
+    const mine = ++asked.current;
+    extending.current = more;
+    try {
+      const page = await call("GET /api/engine/jobs", {
+        query: { ...(filter as Query), limit: PAGE, cursor: more ? (cursor.value ?? undefined) : undefined },
+      });
+      if (mine !== asked.current) return;
+      rows.value = more ? [...(rows.value ?? []), ...page.items] : page.items;
+      cursor.value = page.next_cursor;
+      problem.value = undefined;
+    } catch (error) {
+      if (mine === asked.current && error instanceof Problem) problem.value = error;
+    } finally {
+      if (mine === asked.current) extending.current = false;
+    }
+  };
+  useEffect(() => {
+    rows.value = undefined;
+    selected.value = new Set();
+    void load(false);
+  }, [text]);
+  useEffect(() => {
+    // The first page stays fresh; further ones stay as they are, so that the list does not move below the reader.
+    if (rows.value && rows.value.length <= PAGE && !extending.current && !document.hidden) void load(false);
+  }, [changes.value]);
+
+  return (
+    <>
+      <Filters query={query} filter={filter} />
+      <Panel
+        title={rows.value ? t("loadedOf", number(rows.value.length)) : t("jobs")}
+        actions={<BulkMoves filter={filter} selected={selected.value} after={() => void load(false)} />}
+      >
+        {problem.value ? (
+          <Failure problem={problem.value} />
+        ) : rows.value === undefined ? (
+          <Waiting lines={8} />
+        ) : rows.value.length === 0 && cursor.value === null ? (
+          text ? (
+            <Empty>{t("noJobs")}</Empty>
+          ) : (
+            <Empty command="hanbeon enqueue --app jobs:app greet name=Ada">{t("noJobsYet")}</Empty>
+          )
+        ) : (
+          <Rows rows={rows.value} selected={selected.value} select={(each) => (selected.value = each)} />
+        )}
+        {cursor.value !== null && (
+          <p class="center">
+            <Button onClick={() => load(true)}>{t("more")}</Button>
+          </p>
+        )}
+      </Panel>
+    </>
+  );
+}
+
+function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter }): JSX.Element {
+  const given = Object.fromEntries(query);
+  const chosen = filter.state ?? [];
+  const set = (name: string, value: string): void => refine({ ...given, [name]: value });
+  const toggle = (state: State): void =>
+    set("state", STATES.filter((each) => (each === state) !== chosen.includes(each)).join(","));
+  const name = useSignal("");
+  return (
+    <Panel class="filters">
+      <div class="chips" role="group" aria-label={t("state")}>
+        {STATES.map((state) => (
+          <button key={state} type="button" class="chip" aria-pressed={chosen.includes(state)} onClick={() => toggle(state)}>
+            <StateMark state={state} />
+          </button>
+        ))}
+      </div>
+      <div class="fields">
+        {FIELDS.map((field) => (
+          <label key={field.name}>
+            <span>{t(field.label)}</span>
+            <input
+              name={field.name}
+              value={given[field.name] ?? ""}
+              spellcheck={false}
+              onChange={(event) => set(field.name, event.currentTarget.value.trim())}
+            />
+          </label>
+        ))}
+      </div>
+      <div class="row">
+        {views.value.map((view) => (
+          <span class="chip" key={view.name}>
+            <a href={`#/jobs?${view.query}`}>{view.name}</a>
+            <button
+              type="button"
+              aria-label={`${t("remove")} ${view.name}`}
+              onClick={() => (views.value = views.value.filter((each) => each !== view))}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+        {query.toString() && (
+          <>
+            <input
+              class="small"
+              placeholder={t("viewName")}
+              aria-label={t("viewName")}
+              value={name.value}
+              onInput={(event) => (name.value = event.currentTarget.value)}
+            />
+            <Button
+              disabled={!name.value.trim()}
+              onClick={() => {
+                const made = { name: name.value.trim(), query: query.toString() };
+                views.value = [...views.value.filter((each) => each.name !== made.name), made];
+                name.value = "";
+              }}
+            >
+              {t("saveView")}
+            </Button>
+            <a class="btn plain" href={link(["jobs"])}>
+              {t("clear")}
+            </a>
+          </>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function BulkMoves(props: {
+  filter: JobFilter;
+  selected: ReadonlySet<string>;
+  after: () => void;
+}): JSX.Element {
+  const { filter, selected } = props;
+  const matched = useSignal<string>("");
+  const each = async (action: "cancel" | "retry"): Promise<string> => {
+    let moved = 0;
+    let refused = "";
+    for (const jobId of selected) {
+      try {
+        await call(`POST /api/engine/jobs/{jobId}/${action}`, { path: { jobId } });
+        moved += 1;
+      } catch (error) {
+        refused = wordsOf(error);
+      }
+    }
+    return [t("bulkDone", number(moved), number(selected.size)), refused].filter(Boolean).join(" · ");
+  };
+  const all = async (action: "cancel" | "retry"): Promise<string> => {
+    let [moved, found] = [0, 0];
+    let cursor: string | null = null;
+    for (let round = 0; round < BULK_ROUNDS; round++) {
+      // With the cursor each job is met once, also if a retry has failed again by then.
+      const body: Bulk = cursor === null ? { action, filter } : { action, filter, cursor };
+      const answer: BulkDone = await call("POST /api/engine/jobs/bulk", { body });
+      cursor = answer.next_cursor;
+      [moved, found] = [moved + answer.done, found + answer.matched];
+      matched.value = t("bulkDone", number(moved), number(found));
+      if (!answer.more) break;
+    }
+    return t("bulkDone", number(moved), number(found));
+  };
+  const run = (move: () => Promise<string>) => async (): Promise<void> => {
+    await attempt(move);
+    matched.value = "";
+    props.after();
+  };
+  if (selected.size) {
+    return (
+      <>
+        <span>{t("selected", number(selected.size))}</span>
+        <Button admin confirm onClick={run(() => each("cancel"))}>
+          {t("cancel")}
+        </Button>
+        <Button admin confirm onClick={run(() => each("retry"))}>
+          {t("retry")}
+        </Button>
+        <Copies
+          of={(["cancel", "retry"] as const).map((action) => ({
+            name: t(action),
+            curl: [...selected].map((jobId) => curl(`POST /api/engine/jobs/{jobId}/${action}`, { path: { jobId } })).join("\n"),
+            command: ["hanbeon", action, ...selected].join(" "),
+          }))}
+        />
+      </>
+    );
+  }
+  const download = (kind: ListKind) => async (): Promise<void> => {
+    await attempt(async () => {
+      const count = await exportList(filter as Query, kind, (found) => (matched.value = t("loadedOf", number(found))));
+      return t("exported", number(count));
+    });
+    matched.value = "";
+  };
+  const filtered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <span role="status">{matched.value}</span>
+      {filtered && (
+        <>
+          <Button admin confirm onClick={run(() => all("cancel"))}>
+            {t("bulkCancel")}
+          </Button>
+          <Button admin confirm onClick={run(() => all("retry"))}>
+            {t("bulkRetry")}
+          </Button>
+        </>
+      )}
+      <Button onClick={download("json")}>{t("exportList")}</Button>
+      <Button onClick={download("csv")}>CSV</Button>
+      <Copies
+        of={[
+          ...(filtered
+            ? (["cancel", "retry"] as const).map((action) => ({
+                name: t(action === "cancel" ? "bulkCancel" : "bulkRetry"),
+                curl: curl("POST /api/engine/jobs/bulk", { body: { action, filter } }),
+                ...(action === "cancel" ? commandOf("cancel", filter) : {}),
+              }))
+            : []),
+          { name: t("jobs"), curl: curl("GET /api/engine/jobs", { query: filter as Query }), ...commandOf("jobs", filter) },
+        ]}
+      />
+    </>
+  );
+}
+
+/** The command line with the same filter, if it has one: of the fields, it knows these. */
+function commandOf(name: "cancel" | "jobs", filter: JobFilter): { command?: string } {
+  const { state = [], ...rest } = filter;
+  const states = [state ?? []].flat();
+  const known = Object.keys(rest).every((each) => ["queue", "task", "role"].includes(each));
+  if (!known || (name === "cancel" && states.some((each) => ENDED.includes(each)))) return {};
+  const options = [...states.map((each) => `--state ${each}`), ...Object.entries(rest).map(([each, value]) => `--${each} ${quoted(String(value))}`)];
+  return { command: ["hanbeon", name, ...options].join(" ") };
+}
+
+/** Rows of one height in a box of their own: what is out of sight is not in the document. */
+function Rows(props: {
+  rows: EngineJob[];
+  selected: ReadonlySet<string>;
+  select: (ids: ReadonlySet<string>) => void;
+}): JSX.Element {
+  const { rows, selected } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  useEffect(() => {
+    const measure = (): void => void (height.value = box.current?.clientHeight ?? 600);
+    measure();
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
+  }, []);
+  const first = Math.max(0, Math.floor(top.value / ROW_PX) - 10);
+  const last = Math.min(rows.length, Math.ceil((top.value + height.value) / ROW_PX) + 10);
+  const toggle = (id: string): void => {
+    const changed = new Set(selected);
+    if (!changed.delete(id)) changed.add(id);
+    props.select(changed);
+  };
+  const allChosen = rows.length > 0 && selected.size === rows.length;
+  return (
+    <div class="grid" role="table" aria-rowcount={rows.length}>
+      <div class="gridrow head" role="row">
+        <span role="columnheader">
+          <input
+            type="checkbox"
+            aria-label={t("selected", rows.length)}
+            checked={allChosen}
+            onChange={() => props.select(allChosen ? new Set() : new Set(rows.map((job) => job.id)))}
+          />
+        </span>
+        {(["state", "task", "id", "queue", "role", "attempt", "created", "error"] as Text[]).map((each) => (
+          <span key={each} role="columnheader">
+            {t(each)}
+          </span>
+        ))}
+      </div>
+      <div class="scroll" ref={box} onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>
+        <div style={{ height: `${first * ROW_PX}px` }} />
+        {rows.slice(first, last).map((job) => (
+          <div class="gridrow" role="row" key={job.id} onClick={() => go(["jobs", job.id])}>
+            <span role="cell" onClick={(event) => event.stopPropagation()}>
+              <input type="checkbox" aria-label={job.id} checked={selected.has(job.id)} onChange={() => toggle(job.id)} />
+            </span>
+            <span role="cell">
+              <StateMark state={job.state} />
+            </span>
+            <span role="cell" class="clip">
+              <a href={link(["jobs", job.id])}>{job.task}</a>
+            </span>
+            <span role="cell">
+              <code title={job.id}>{short(job.id)}</code>
+            </span>
+            <span role="cell" class="clip">
+              <QueueName name={job.queue} />
+            </span>
+            <span role="cell" class="clip">
+              {job.role ?? ""}
+            </span>
+            <span role="cell">{job.attempt || ""}</span>
+            <span role="cell" title={time(job.created_at)}>
+              {duration(since(job.created_at))}
+            </span>
+            <span role="cell" class="clip failedtext" title={job.error_message ?? ""}>
+              {job.error_message ?? ""}
+            </span>
+          </div>
+        ))}
+        <div style={{ height: `${(rows.length - last) * ROW_PX}px` }} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,303 @@
+// Create or edit a schedule: its next fires and its words appear while one types.
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { Act, Copies, quoted } from "../../ui/act";
+import { call, curl, type NewSchedule, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
+import { cronWords } from "./cron_words";
+import { clock, duration, time } from "../../lib/format";
+import { usePolled } from "../../lib/live";
+import { Empty, say, wordsOf } from "../../ui/parts";
+import { w } from "./texts";
+import { noteText } from "../../lib/server_texts";
+
+const PREVIEWED = 5;
+const TYPING_MS = 200;
+
+/** Fields as texts, as a form has them. */
+interface Draft {
+  task_id: string;
+  name: string;
+  kind: "cron" | "run_at";
+  cron: string;
+  run_at: string;
+  timezone: string;
+  args: string;
+  overlap: string;
+  misfire: string;
+  misfire_limit: string;
+  jitter: string;
+  starts_at: string;
+  ends_at: string;
+  dst_gap: string;
+  dst_fold: string;
+  paused: boolean;
+}
+
+const draftOf = (given: Schedule | null): Draft => ({
+  task_id: given?.task_id ?? "",
+  name: given?.name ?? "",
+  kind: given?.run_at ? "run_at" : "cron",
+  cron: given?.cron ?? (given ? "" : "0 9 * * MON-FRI"),
+  run_at: given?.run_at ?? "",
+  timezone: given?.timezone ?? "",
+  args: JSON.stringify(given?.args ?? {}),
+  overlap: given?.overlap ?? "skip",
+  misfire: given?.misfire ?? "coalesce",
+  misfire_limit: String(given?.misfire_limit ?? 100),
+  jitter: String(given?.jitter ?? 0),
+  starts_at: given?.starts_at ?? "",
+  ends_at: given?.ends_at ?? "",
+  dst_gap: given?.dst_gap ?? "",
+  dst_fold: given?.dst_fold ?? "",
+  paused: given?.paused ?? false,
+});
+
+type Fields = ScheduleChange & { task_id: string };
+
+function fieldsOf(draft: Draft): Fields {
+  const text = (value: string): string | null => value.trim() || null;
+  return {
+    task_id: draft.task_id,
+    name: text(draft.name),
+    cron: draft.kind === "cron" ? text(draft.cron) : null,
+    run_at: draft.kind === "run_at" ? text(draft.run_at) : null,
+    timezone: text(draft.timezone),
+    args: JSON.parse(draft.args || "{}") as Record<string, unknown>,
+    overlap: draft.overlap as Schedule["overlap"],
+    misfire: draft.misfire as Schedule["misfire"],
+    misfire_limit: Number(draft.misfire_limit),
+    jitter: Number(draft.jitter),
+    starts_at: text(draft.starts_at),
+    ends_at: text(draft.ends_at),
+    dst_gap: text(draft.dst_gap) as Schedule["dst_gap"],
+    dst_fold: text(draft.dst_fold) as Schedule["dst_fold"],
+  };
+}
+
+/** Only what differs: a field that is not sent stays as it is. */
+function differences(fields: Fields, before: Fields): Partial<Fields> {
+  const changed = Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]));
+  return Object.fromEntries(changed) as Partial<Fields>;
+}
+
+/** The same as a command line. */
+function optionsOf(fields: Partial<Fields>): string[] {
+  const { args, task_id: _, paused, ...rest } = fields;
+  const options = Object.entries(rest).map(([name, value]) =>
+    value === null ? `--unset ${name}` : `--${name.replaceAll("_", "-")} ${quoted(String(value))}`,
+  );
+  if (paused) options.push("--paused");
+  return args && Object.keys(args).length ? [quoted(JSON.stringify(args)), ...options] : options;
+}
+
+export function ScheduleForm({ given, done, back }: { given: Schedule | null; done: (id: string) => void; back: () => void }): JSX.Element {
+  const draft = useSignal(draftOf(given));
+  const problem = useSignal("");
+  const edit = (change: Partial<Draft>): void => void (draft.value = { ...draft.value, ...change });
+  const tasks = usePolled(() => call("GET /api/tasks", { query: { limit: 500 } }), "", 60_000, false);
+  const shown = draft.value;
+  const names = (tasks.data?.items ?? []).map((each) => each.task_id);
+  if (!given && tasks.data && names.length === 0) return <Empty command="hanbeon worker --app jobs:app">{w("noTasks")}</Empty>;
+
+  let fields: Partial<Fields> | null = null;
+  try {
+    const none = fieldsOf({ ...draftOf(null), cron: "" });
+    fields = differences(fieldsOf(shown), given ? fieldsOf(draftOf(given)) : { ...none, task_id: "" });
+    if (!given && shown.paused) fields.paused = true;
+  } catch {
+    /* said when it is sent */
+  }
+  const isReady = shown.task_id !== "" && (shown.kind === "cron" ? shown.cron : shown.run_at).trim() !== "";
+  const send = async (): Promise<void> => {
+    problem.value = "";
+    try {
+      if (fields === null) fieldsOf(shown);
+      const body = fields ?? {};
+      if (given && Object.keys(body).length === 0) {
+        say(w("noChange"));
+        return back();
+      }
+      const made = given
+        ? await call("PATCH /api/schedules/{id}", { path: { id: given.id }, body })
+        : await call("POST /api/schedules", { body: body as NewSchedule });
+      done(made.id);
+    } catch (error) {
+      problem.value = error instanceof SyntaxError ? `args: ${error.message}` : wordsOf(error);
+    }
+  };
+  const field = (name: keyof Draft, label: string, more: Record<string, unknown> = {}): JSX.Element => (
+    <label>
+      <span>{label}</span>
+      <input name={name} value={String(shown[name])} spellcheck={false} onInput={(event) => edit({ [name]: event.currentTarget.value })} {...more} />
+    </label>
+  );
+  const choice = (name: keyof Draft, label: string, options: [string, string][]): JSX.Element => (
+    <label>
+      <span>{label}</span>
+      <select name={name} value={String(shown[name])} onChange={(event) => edit({ [name]: event.currentTarget.value })}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <form
+      class="scheduleform"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <div>
+        <div class="fields">
+          {choice("task_id", w("task"), [...(shown.task_id && names.includes(shown.task_id) ? [] : [[shown.task_id, shown.task_id || "–"] as [string, string]]), ...names.map((each) => [each, each] as [string, string])])}
+          {field("name", w("name"))}
+        </div>
+        <div class="segments" role="group" aria-label={w("kind")}>
+          <button type="button" aria-pressed={shown.kind === "cron"} onClick={() => edit({ kind: "cron" })}>
+            {w("recurring")}
+          </button>
+          <button type="button" aria-pressed={shown.kind === "run_at"} onClick={() => edit({ kind: "run_at" })}>
+            {w("onceKind")}
+          </button>
+        </div>
+        <div class="fields when">
+          {shown.kind === "cron" ? field("cron", w("cron"), { class: "cronfield" }) : field("run_at", w("runAt"), { placeholder: "2027-01-01T09:00:00+09:00" })}
+          {field("timezone", w("timezone"), { placeholder: "Asia/Seoul" })}
+        </div>
+        {shown.kind === "cron" && <p class="faint">{w("cronHint")}</p>}
+        <label class="argsfield">
+          <span>{w("args")}</span>
+          <textarea rows={3} name="args" spellcheck={false} value={shown.args} onInput={(event) => edit({ args: event.currentTarget.value })} />
+        </label>
+        <details>
+          <summary>{w("more")}</summary>
+          <div class="fields">
+            {choice("overlap", w("overlapRule"), [
+              ["skip", w("overlapSkip")],
+              ["allow", w("overlapAllow")],
+              ["queue_one", w("overlapQueue")],
+            ])}
+            {choice("misfire", w("misfireRule"), [
+              ["coalesce", w("misfireCoalesce")],
+              ["skip", w("misfireSkip")],
+              ["all", w("misfireAll")],
+            ])}
+            {shown.misfire === "all" && field("misfire_limit", w("misfireLimit"), { type: "number", min: 1 })}
+            {field("jitter", w("jitter"), { type: "number", min: 0 })}
+            {field("starts_at", w("startsAt"), { placeholder: "2027-01-01T00:00:00+09:00" })}
+            {field("ends_at", w("endsAt"), { placeholder: "2027-12-31T00:00:00+09:00" })}
+            {choice("dst_gap", w("gap"), [
+              ["", w("byRule")],
+              ["fire", w("gapFire")],
+              ["skip", w("gapSkip")],
+            ])}
+            {choice("dst_fold", w("fold"), [
+              ["", w("byRule")],
+              ["first", w("foldFirst")],
+              ["second", w("foldSecond")],
+              ["both", w("foldBoth")],
+            ])}
+          </div>
+        </details>
+        {!given && (
+          <label class="check">
+            <input type="checkbox" checked={shown.paused} onChange={() => edit({ paused: !shown.paused })} /> {w("startPaused")}
+          </label>
+        )}
+        {problem.value && (
+          <p class="failure" role="alert">
+            {problem.value}
+          </p>
+        )}
+        <div class="row">
+          <Act kind="main" disabled={!isReady} onClick={send}>
+            {w(given ? "save" : "createIt")}
+          </Act>
+          <button type="button" class="btn plain" onClick={back}>
+            {w("back")}
+          </button>
+          {fields && isReady && (
+            <Copies
+              of={[
+                given
+                  ? {
+                      name: w("save"),
+                      curl: curl("PATCH /api/schedules/{id}", { path: { id: given.id }, body: fields }),
+                      command: ["hanbeon schedule change", given.id, ...optionsOf(fields)].join(" "),
+                    }
+                  : {
+                      name: w("createIt"),
+                      curl: curl("POST /api/schedules", { body: fields as NewSchedule }),
+                      command: ["hanbeon schedule create", quoted(shown.task_id), ...optionsOf(fields)].join(" "),
+                    },
+              ]}
+            />
+          )}
+        </div>
+      </div>
+      <LivePreview draft={shown} />
+    </form>
+  );
+}
+
+/** What the server makes of the times as they are now, a moment after the last key. */
+function LivePreview({ draft }: { draft: Draft }): JSX.Element {
+  const fires = useSignal<PreviewedFire[] | null>(null);
+  const problem = useSignal("");
+  const asked = useRef(0);
+  const { kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold } = draft;
+  const key = JSON.stringify([kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold]);
+  useEffect(() => {
+    const mine = ++asked.current;
+    if (!(kind === "cron" ? cron : run_at).trim()) {
+      [fires.value, problem.value] = [null, ""];
+      return;
+    }
+    const timer = setTimeout(async () => {
+      const { args: _, ...times } = fieldsOf({ ...draft, args: "{}" });
+      const { task_id: _task, name: _name, overlap: _overlap, misfire: _misfire, misfire_limit: _limit, ...asking } = times;
+      try {
+        const found = await call("POST /api/schedules/preview", { body: { ...asking, n: PREVIEWED } });
+        if (mine === asked.current) [fires.value, problem.value] = [found.fires, ""];
+      } catch (error) {
+        if (mine === asked.current) [fires.value, problem.value] = [null, wordsOf(error)];
+      }
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [key]);
+  const said = kind === "cron" && !problem.value ? cronWords(cron) : "";
+  return (
+    <aside class="preview" aria-live="polite">
+      <h3>{w("nextFires")}</h3>
+      {said && <p class="cronwords">{said}</p>}
+      {problem.value ? <p class="failure">{problem.value}</p> : fires.value === null ? <p class="faint">{w("typing")}</p> : <Fires fires={fires.value} />}
+    </aside>
+  );
+}
+
+/** The clock of the schedule's zone, which the text of a moment is in, where the viewer's shows another time. */
+function clockThere(moment: string): string {
+  const there = moment.slice(11, 16);
+  return there === clock(moment) ? "" : `${there} UTC${moment.slice(-6)}`;
+}
+
+export function Fires({ fires }: { fires: PreviewedFire[] }): JSX.Element {
+  if (fires.length === 0) return <p class="faint">{w("noNext")}</p>;
+  return (
+    <ol class="fires">
+      {fires.map((each, index) => (
+        <li key={index}>
+          <time dateTime={each.at}>{time(each.at)}</time>
+          <small>{w("inTime", duration(Math.max(0, (Date.parse(each.at) - Date.now()) / 1000)))}</small>
+          {clockThere(each.at) && <small>{clockThere(each.at)}</small>}
+          {each.note && <em>{noteText(each)}</em>}
+        </li>
+      ))}
+    </ol>
+  );
+}

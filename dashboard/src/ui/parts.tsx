@@ -1,0 +1,234 @@
+// Parts that pages share: states with their shapes, panels, buttons that ask twice, trees of JSON, notices.
+import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { may, Problem, type State } from "../lib/api";
+import { queueName, short } from "../lib/format";
+import { link } from "../lib/router";
+import { problemText } from "../lib/server_texts";
+import { t, type Text } from "../lib/texts";
+
+const SHAPES: Record<State, JSX.Element> = {
+  ready: <circle cx="7" cy="7" r="5" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="2 2" />,
+  running: <path d="M3 2l9 5-9 5z" fill="currentColor" />,
+  succeeded: <path d="M2 7l3.5 4L12 3" fill="none" stroke="currentColor" stroke-width="2.2" />,
+  failed: <path d="M3 3l8 8M11 3l-8 8" fill="none" stroke="currentColor" stroke-width="2.2" />,
+  cancelled: (
+    <g fill="none" stroke="currentColor" stroke-width="1.8">
+      <circle cx="7" cy="7" r="5" />
+      <path d="M3.5 10.5l7-7" />
+    </g>
+  ),
+  pending: (
+    <g>
+      <rect x="3" y="6" width="8" height="6" fill="currentColor" />
+      <path d="M5 6V4a2 2 0 014 0v2" fill="none" stroke="currentColor" stroke-width="1.6" />
+    </g>
+  ),
+};
+
+export function Shape({ state }: { state: State }): JSX.Element {
+  return (
+    <svg class="shape" viewBox="0 0 14 14" aria-hidden="true">
+      {SHAPES[state]}
+    </svg>
+  );
+}
+
+export function StateMark({ state }: { state: State }): JSX.Element {
+  return (
+    <span class={`state ${state}`}>
+      <Shape state={state} />
+      {t(state)}
+    </span>
+  );
+}
+
+export function JobLink({ id, task, state }: { id: string; task: string; state: State }): JSX.Element {
+  return (
+    <a class={`joblink ${state}`} href={link(["jobs", id])}>
+      <span class={`state ${state}`} title={t(state)}>
+        <Shape state={state} />
+        {task}
+      </span>
+      <code>{short(id)}</code>
+    </a>
+  );
+}
+
+export const QueueName = ({ name }: { name: string }): JSX.Element => <span title={name}>{queueName(name)}</span>;
+
+export function Panel(props: { title?: string; class?: string; actions?: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section class={`panel ${props.class ?? ""}`}>
+      {(props.title || props.actions) && (
+        <header>
+          <h2>{props.title}</h2>
+          <div class="actions">{props.actions}</div>
+        </header>
+      )}
+      {props.children}
+    </section>
+  );
+}
+
+/** The shape of what comes, until it is there. */
+export function Waiting({ lines = 3 }: { lines?: number }): JSX.Element {
+  return (
+    <div class="skeleton" role="status" aria-label={t("loading")}>
+      {Array.from({ length: lines }, (_, index) => (
+        <i key={index} />
+      ))}
+    </div>
+  );
+}
+
+export const notice = signal<{ text: string; bad: boolean } | null>(null);
+let noticeTimer: ReturnType<typeof setTimeout> | undefined;
+
+export function say(text: string, bad = false): void {
+  notice.value = { text, bad };
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => (notice.value = null), 6_000);
+}
+
+export function wordsOf(error: unknown): string {
+  if (!(error instanceof Problem)) throw error;
+  return error.status === 0 ? t("unreachable") : problemText(error);
+}
+
+/** Run an action, and say what it did or why not. */
+export async function attempt(action: () => Promise<string | void>): Promise<boolean> {
+  try {
+    say((await action()) ?? t("done"));
+    return true;
+  } catch (error) {
+    say(wordsOf(error), true);
+    return false;
+  }
+}
+
+export function Failure({ problem }: { problem: Problem }): JSX.Element {
+  return (
+    <p class="failure" role="alert">
+      {wordsOf(problem)}
+    </p>
+  );
+}
+
+interface ButtonProps {
+  onClick: () => void | Promise<unknown>;
+  children: ComponentChildren;
+  /** Ask once more, in place. */
+  confirm?: boolean;
+  /** Only administrators may. */
+  admin?: boolean;
+  disabled?: boolean;
+  kind?: "plain" | "main";
+  label?: string;
+}
+
+export function Button(props: ButtonProps): JSX.Element {
+  const asked = useSignal(false);
+  const busy = useSignal(false);
+  useEffect(() => {
+    if (!asked.value) return;
+    const timer = setTimeout(() => (asked.value = false), 4_000);
+    return () => clearTimeout(timer);
+  }, [asked.value]);
+  const forbidden = props.admin === true && !may();
+  const press = async (event: Event): Promise<void> => {
+    event.stopPropagation();
+    event.preventDefault();
+    if (props.confirm && !asked.value) {
+      asked.value = true;
+      return;
+    }
+    asked.value = false;
+    busy.value = true;
+    try {
+      await props.onClick();
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <button
+      type="button"
+      class={`btn ${props.kind ?? "plain"} ${asked.value ? "asked" : ""}`}
+      disabled={props.disabled || busy.value || forbidden}
+      title={forbidden ? t("needsAdmin") : undefined}
+      aria-label={props.label && asked.value ? `${t("sure")} ${props.label}` : props.label}
+      onClick={(event) => void press(event)}
+    >
+      {asked.value ? t("sure") : props.children}
+    </button>
+  );
+}
+
+export function Copy({ text, label }: { text: string; label: Text }): JSX.Element {
+  const copied = useSignal(false);
+  return (
+    <Button
+      onClick={async () => {
+        await navigator.clipboard.writeText(text);
+        copied.value = true;
+        setTimeout(() => (copied.value = false), 1_500);
+      }}
+    >
+      {copied.value ? t("copied") : t(label)}
+    </Button>
+  );
+}
+
+/** A JSON value, folded below its first levels. Texts of users are text nodes: nothing in them is ever run. */
+export function Tree({ value, depth = 0 }: { value: unknown; depth?: number }): JSX.Element {
+  if (value === null || typeof value !== "object") {
+    return <span class={`json ${value === null ? "null" : typeof value}`}>{JSON.stringify(value) ?? "–"}</span>;
+  }
+  const entries = Object.entries(value);
+  const brackets = Array.isArray(value) ? "[]" : "{}";
+  if (entries.length === 0) return <span class="json">{brackets}</span>;
+  return (
+    <details class="json" open={depth < 2}>
+      <summary>
+        {brackets[0]}
+        <small>{entries.length}</small>
+        {brackets[1]}
+      </summary>
+      <dl>
+        {entries.slice(0, 1_000).map(([key, each]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              <Tree value={each} depth={depth + 1} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+export function Bar({ share }: { share: number }): JSX.Element {
+  return <progress class="bar" max={100} value={Math.max(0, Math.min(100, share * 100))} />;
+}
+
+/** The share of a job's progress, if it has one that is a number of percent. */
+export function shareOf(progress: unknown): number | null {
+  const value = progress && typeof progress === "object" && "percent" in progress ? progress.percent : progress;
+  return typeof value === "number" && value >= 0 && value <= 100 ? value / 100 : null;
+}
+
+export function Empty({ children, command }: { children: ComponentChildren; command?: string }): JSX.Element {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {command && (
+        <pre>
+          <code>{command}</code>
+        </pre>
+      )}
+    </div>
+  );
+}
