@@ -1,6 +1,7 @@
 """Links in the pages resolve, Python blocks compile, and numbers are those of the code."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,15 @@ from hanbeon.surfaces.offices.schemas import LISTENERS_MOST
 from hanbeon.tasks.http_call import CONNECT_SECONDS, REDIRECTS, TIMEOUT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name
 
+_PAGES_MOST = 30
+"""Decisions are not counted."""
+_CITING = [
+    path
+    for folder in ("src", "tests", "tools", "bench", "examples", "dashboard/src")
+    for kind in ("py", "pyi", "sql", "ts", "tsx", "toml")
+    for path in (ROOT / folder).rglob(f"*.{kind}")
+]
+_CITED = re.compile(r"docs/(?:decisions/)?[\w-]+\.md")
 _EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name)
 
 
@@ -54,11 +64,21 @@ def test_relative_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+def test_code_and_its_texts_cite_pages_that_exist() -> None:
+    cited = {(name(path), page) for path in _CITING for page in _CITED.findall(path.read_text())}
+    assert len(cited) > 20
+    assert [each for each in cited if not (ROOT / each[1]).exists()] == []
+
+
 @_EACH_PAGE
 def test_python_blocks_compile(page: Path) -> None:
     for block in blocks(page):
         if block.language == "python":
             compile(block.text, name(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def test_there_are_few_pages() -> None:
+    assert len(list((ROOT / "docs").glob("*.md"))) <= _PAGES_MOST
 
 
 def test_index_links_to_every_page() -> None:
@@ -109,13 +129,13 @@ def _whole(name: str) -> str:
         ("engine", f"`{_DEFAULTS['timezone'].default}` by default"),
         ("engine", f"`{TIMEOUT_MESSAGE}`"),
         ("engine", {3600: "at most one hour"}[MAX_DELAY_US // MICROS]),
-        ("logs", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),
-        ("logs", f"grown to {PIECE // 1024} KiB"),
+        ("monitoring", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),
+        ("monitoring", f"grown to {PIECE // 1024} KiB"),
         ("executors", f"{TIMEOUT_SECONDS:g} s unless the task sets another one"),
         ("executors", f"`connect_timeout` ({CONNECT_SECONDS:g} s)"),
         ("executors", f"{REDIRECTS} at the most (`redirects`)"),
         ("executors", f"kept for {_KEPT_SECONDS:g} s"),
-        ("options", f"Its default `timeout` is {TIMEOUT_SECONDS:g}"),
+        ("jobs", f"Its default `timeout` is {TIMEOUT_SECONDS:g}"),
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
@@ -123,7 +143,7 @@ def _whole(name: str) -> str:
         ("server", f"`max_request_bytes` ({_DEFAULTS['max_request_bytes'].default // 2**20} MiB)"),
         ("server", f"`request_timeout` ({_DEFAULTS['request_timeout'].default:g} s)"),
         ("server", f"for each {BYTES_A_SECOND:,} bytes"),
-        ("settings", f"for each {BYTES_A_SECOND:,} bytes"),
+        ("configuration", f"for each {BYTES_A_SECOND:,} bytes"),
         ("server", f"| jobs of a batch | {BATCH_JOBS:,}, at least 1 |"),
         ("server", f"| dependencies of a batch, of one job | {BATCH_EDGES:,}, {JOB_EDGES:,} |"),
         ("server", f"without the default config | {ROLES:,} |"),
@@ -139,9 +159,9 @@ def _whole(name: str) -> str:
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
         ("client", f"`timeout` ({CLIENT_SECONDS:g} s)"),
         ("client", f"`retry_for` ({RETRY_SECONDS:g} s)"),
-        ("statistics", "extended to the minute"),
-        ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
-        ("statistics", f"beyond the first {_READY_LANES:,}"),
+        ("monitoring", "extended to the minute"),
+        ("monitoring", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
+        ("monitoring", f"beyond the first {_READY_LANES:,}"),
         *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),
     ],
 )

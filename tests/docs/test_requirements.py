@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs.markdown import ROOT
 
-PAGES = sorted((ROOT / "docs").glob("requirements-*.md"))
+PAGES = sorted((ROOT / "tests" / "requirements").glob("*.md"))
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _ROW = re.compile(r"^\| (?!sentence|---)(.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
@@ -24,6 +24,6 @@ def test_requirements_name_existing_tests(page: Path) -> None:
 
 @pytest.mark.parametrize(("name", "least"), [("schedules", 60), ("chains", 40), ("workflows", 28)])
 def test_every_requirement_names_a_test(name: str, least: int) -> None:
-    rows = _ROW.findall((ROOT / "docs" / f"requirements-{name}.md").read_text())
+    rows = _ROW.findall((ROOT / "tests" / "requirements" / f"{name}.md").read_text())
     assert len(rows) >= least
     assert [sentence for sentence, _, shown in rows if not _TEST.search(shown)] == []

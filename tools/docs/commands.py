@@ -17,7 +17,7 @@ _PAGE = """# Commands
 
 `hanbeon --help` lists the commands, `hanbeon COMMAND --help` explains one, and `hanbeon --version` prints
 the version. Exit codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings come from
-the environment ([settings.md](settings.md)) and from [hanbeon.toml](configuration.md); an option overrides
+the environment and from hanbeon.toml ([configuration.md](configuration.md#settings)); an option overrides
 both.
 
 `hanbeon --install-completion` makes the shell complete commands, options, choices, and the names of

@@ -10,16 +10,17 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.reload import RELOADABLE
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules.declarations import FIELDS
+from tools.docs import settings
 from tools.docs.markdown import code, table
 
 PATH = "configuration.md"
-SOURCE = "src/hanbeon/config, tools/docs/configuration.py or examples/without_python"
+SOURCE = "src/hanbeon/config, src/hanbeon/settings.py, tools/docs/configuration.py or examples/without_python"
 _EXAMPLE = Path("examples/without_python") / NAME
 
 _SECTIONS = {
     "app": "`module:name` of a Python App, whose tasks and settings are added.",
-    "settings": '[Settings](settings.md) by name. Durations are seconds, or text like `"30s"`, `"1h30m"` or `"30d"`.',
-    "tasks": "A table per task: what it runs, and its [options](options.md#of-a-task).",
+    "settings": '[Settings](#settings) by name. Durations are seconds, or text like `"30s"`, `"1h30m"` or `"30d"`.',
+    "tasks": "A table per task: what it runs, and its [options](jobs.md#of-a-task).",
     "queues": "A table per queue: its limits.",
     "secrets": "Names for secrets, each a variable of the environment or a file: "
     '`smtp = { env = "SMTP_PASSWORD" }`, `slack = { file = "/run/secrets/slack" }`, '
@@ -34,7 +35,7 @@ _SECTIONS = {
 _KINDS = {
     "command": "A program and its arguments, as a list. It is run without a shell.",
     "http": 'An HTTP call: `{ method = "POST", url = "https://…" }`. Options '
-    "[of the call](options.md#of-an-http-call), such as `headers` and `allow_private`, go into this table; `timeout`, "
+    "[of the call](jobs.md#of-an-http-call), such as `headers` and `allow_private`, go into this table; `timeout`, "
     "`retries`, `params` and other options of the task go next to it.",
     "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
     "options that the table does not set are taken from there.",
@@ -93,7 +94,7 @@ starts a worker: no job and no request can supply a command, a module or a path 
 `[tasks.NAME]` has exactly one of these:
 
 {kinds}
-It may also have all [options of a task](options.md#of-a-task): `timeout`, `retries`, `queue`, `roles`, …
+It may also have all [options of a task](jobs.md#of-a-task): `timeout`, `retries`, `queue`, `roles`, …
 Durations may be text. A command also takes the options in [executors.md](executors.md). It runs in the
 file's folder, and a relative `cwd` is resolved there, wherever the worker was started.
 
@@ -134,9 +135,20 @@ As with limits, the file applies when it changes, and an operator's change overr
 
 ## Settings
 
-The order of precedence is: an option of the command line, an argument of `App(…)`, the environment
-(`HANBEON_…`), the file, the default. `hanbeon config show --origin` shows the values in effect and where
-they come from. A relative path in `database_url` (`sqlite:///jobs.db`) is resolved in the file's folder, so
+Each setting is a key of `[settings]`, an argument of `App`, and an environment variable. The order of
+precedence is: an option of the command line, an argument of `App(…)`, the environment (`HANBEON_…`), the
+file, the default. Invalid values and unknown arguments are refused. An environment variable with a misspelt
+name causes a warning. `hanbeon config show --origin` shows the values in effect and where they come from;
+`hanbeon config check` reports problems. Durations are seconds, and may be fractions.
+
+```python
+app = App("postgresql:///shop", concurrency=50, lease=60)
+```
+
+{settings}
+Leases are renewed every third of `lease`, so that two heartbeats may fail before a lease is in danger.
+
+A relative path in `database_url` (`sqlite:///jobs.db`) is resolved in the file's folder, so
 that all readers of the file use the same database.
 
 The file may contain a password. Make it readable only for the worker's user (`chmod 600`), or put the URL
@@ -184,5 +196,6 @@ def render() -> str:
         kinds=table(("key", "what it runs"), ((f"`{kind}`", _KINDS[kind]) for kind in KINDS)),
         limits=table(("limit", "meaning"), ((f"`{name}`", _LIMITS[name]) for name in QueueLimits.__struct_fields__)),
         schedule_keys=code(key for key in FIELDS if key not in ("task", "cron", "run_at")),
+        settings=settings.render(),
         at_once=at_once,
     )

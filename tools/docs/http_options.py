@@ -1,4 +1,4 @@
-"""The HTTP calls section of docs/options.md."""
+"""The HTTP calls section of docs/jobs.md."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""docs/lifecycle.md, generated from the table of transitions."""
+"""The states, reasons and attempts of docs/jobs.md, generated from the table of transitions."""
 
 from __future__ import annotations
 
 from hanbeon.domain.lifecycle import LIFECYCLE, TERMINAL, AttemptStatus, State, sources_of
 from tools.docs.markdown import code, table
-
-PATH = "lifecycle.md"
-SOURCE = "src/hanbeon/domain/lifecycle.py"
 
 _STATES = {
     State.PENDING: "waits for its time or for its dependencies",
@@ -27,11 +24,7 @@ _ATTEMPTS = {
 }
 
 
-_PAGE = """# The life of a job
-
-Every transition of a job has a *reason*. The reason is also the `type` of the event, the name in the log,
-and a row of the table below. The events of a job explain its current state.
-
+_SECTIONS = """
 ## States
 
 {states}
@@ -39,6 +32,9 @@ and a row of the table below. The events of a job explain its current state.
 {diagram}```
 
 ## Reasons
+
+Every transition of a job has a *reason*. The reason is also the `type` of the event and the name in the log.
+The events of a job explain its current state.
 
 {reasons}
 A job that is cancelled while it runs stays `running` until its work has stopped (`stop_requested`, then
@@ -64,7 +60,7 @@ def render() -> str:
         for reason, move in LIFECYCLE.items()
     )
     attempts = ((f"`{status}`", _ATTEMPTS[status]) for status in AttemptStatus)
-    return _PAGE.format(
+    return _SECTIONS.format(
         states=table(("state", "meaning", "ends the job"), states),
         diagram=_diagram(),
         reasons=table(("reason", "from", "to", "meaning"), reasons),

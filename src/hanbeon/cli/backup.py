@@ -28,7 +28,7 @@ def backup(
         print_json(commands(url))
         return
     if sqlite_file(url) is None:
-        typer.echo("PostgreSQL has tools of its own for this; docs/backup.md says what to mind:")
+        typer.echo("PostgreSQL has tools of its own for this; docs/operations.md says what to mind:")
         typer.echo(f"  {commands(url)['backup']}")
         return
     if file is None:

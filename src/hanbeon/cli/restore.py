@@ -63,4 +63,4 @@ def _text(report: RestoreReport) -> str:
     lines = [f"restored: incarnation {report.incarnation}, {report.recovered} interrupted jobs recovered"]
     if report.kept is not None:
         lines.append(f"the replaced file is kept as {report.kept}")
-    return "\n".join([*lines, "check it with `hanbeon verify`; docs/backup.md says what runs again"])
+    return "\n".join([*lines, "check it with `hanbeon verify`; docs/operations.md says what runs again"])

@@ -1,4 +1,4 @@
-"""docs/options.md, generated from the options that tasks and jobs accept."""
+"""docs/jobs.md, generated from the options that tasks and jobs accept and from the table of transitions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import msgspec
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.request import JobOptions
 from hanbeon.tasks.task import TaskOptions
+from tools.docs import lifecycle
 from tools.docs.http_options import SECTION, http_rows
 from tools.docs.markdown import table
 
-PATH = "options.md"
-SOURCE = "src/hanbeon/tasks/task.py, src/hanbeon/tasks/request.py or tools/docs/options.py"
+PATH = "jobs.md"
+SOURCE = "src/hanbeon/tasks, src/hanbeon/domain/lifecycle.py or tools/docs/jobs.py"
 
 _OF_A_TASK = {
     "queue": "The queue of its jobs.",
@@ -58,7 +59,7 @@ _OF_A_COMMAND = {
     "protocol": "Its channel to the engine: `descriptor` (3), or `stdout` for lines that begin with `::hanbeon `.",
     "result": "The source of its result: `said`, the protocol's `result`, or its whole stdout as `text` or `json`.",
 }
-_PAGE = """# Options
+_PAGE = """# Jobs: options and states
 
 Durations are seconds; those of a task may be text like `"90s"` or `"1h30m"`. Unknown names and values of the
 wrong type are refused.
@@ -79,7 +80,7 @@ wrong type are refused.
 
 `task.call(…).set(…)` takes these, and so does `app.enqueue(request, …)`.
 
-{job}"""
+{job}{lifecycle}"""
 
 
 def render() -> str:
@@ -102,6 +103,7 @@ def render() -> str:
         http_section=SECTION,
         http=table(head, http_rows()),
         job=table(head, job_rows),
+        lifecycle=lifecycle.render(),
     )
 
 
