@@ -22,8 +22,8 @@ from bench.seed_data import fall_due
 from hanbeon.cli.event_loop import run
 from hanbeon.domain.schedules.history import FIRES, FireOutcome
 from hanbeon.engine.schedule_poller import SchedulePoller
+from hanbeon.store.database.postgres import PostgresDatabase, PostgresTx
 from hanbeon.store.operations.totals import totals
-from hanbeon.store.postgres import PostgresDatabase, PostgresTx
 from hanbeon.surfaces.schedules.service import Schedules
 
 _AHEAD_SECONDS = 6.0

@@ -8,7 +8,7 @@ import pytest
 from hanbeon import App, Context, State, SyncContext
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import JobFailed
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.testing import TestKit
 
 CREATE = "CREATE TABLE effect (word text NOT NULL)"

@@ -10,7 +10,7 @@ from hanbeon import App, Job, JobRequest, SyncApp
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import IdAlreadyUsed, InvalidInput, PayloadTooLarge, UnknownTask
-from hanbeon.store import bulk
+from hanbeon.store.fast import bulk
 from hanbeon.surfaces.verify import verify
 from hanbeon.tasks.build import new_jobs
 from hanbeon.testing import TestKit

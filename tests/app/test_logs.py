@@ -11,7 +11,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.log import LogCut, LogEntry, LogLine, LogStream
 from hanbeon.errors import InvalidInput, JobNotFound
 from hanbeon.job import Job
-from hanbeon.store.sqlite import LENT_LIMIT_SECONDS
+from hanbeon.store.database.sqlite import LENT_LIMIT_SECONDS
 from hanbeon.testing import TestKit
 from tests.executors import bodies
 

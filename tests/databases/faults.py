@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from hanbeon import App
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 from tests.databases.proxy import FaultProxy, fault_proxy
 
 

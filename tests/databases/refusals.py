@@ -18,7 +18,7 @@ import asyncpg
 import pytest
 
 from hanbeon import App
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 from tests.databases.account import Account
 
 Refusing = Callable[[str], AbstractAsyncContextManager[None]]

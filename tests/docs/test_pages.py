@@ -31,11 +31,11 @@ from hanbeon.server.auth_throttle import WINDOW_SECONDS as FAILURES_WINDOW
 from hanbeon.server.idempotency import DEAD_SECONDS, KEPT_SECONDS
 from hanbeon.server.request_timeout import BYTES_A_SECOND
 from hanbeon.settings import Settings
+from hanbeon.store.database.postgres import _LENT_AT_MOST
+from hanbeon.store.database.sqlite import LENT_LIMIT_SECONDS
+from hanbeon.store.database.sqlite_border import BUSY_TIMEOUT_MS
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
-from hanbeon.store.postgres import _LENT_AT_MOST
-from hanbeon.store.sqlite import LENT_LIMIT_SECONDS
-from hanbeon.store.sqlite_border import BUSY_TIMEOUT_MS
 from hanbeon.surfaces.offices.schemas import LISTENERS_MOST
 from hanbeon.tasks.http_call import CONNECT_SECONDS, REDIRECTS, TIMEOUT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name

@@ -16,7 +16,7 @@ from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import logins, tokens
-from hanbeon.store.copy_format import WORTH_IT
+from hanbeon.store.fast.copy import WORTH_IT
 from hanbeon.store.operations import idempotency, listeners
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.declarations import declare_schedule

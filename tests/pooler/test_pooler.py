@@ -10,7 +10,7 @@ import pytest
 
 from hanbeon import App, Job, State, SyncApp
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.store_parts import migrate
 from hanbeon.surfaces.verify import verify
 from tests.pooler.tasks import make_app

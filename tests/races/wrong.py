@@ -12,7 +12,7 @@ from unittest.mock import patch
 import msgspec
 
 from hanbeon.domain.limits import QueueLimits, Usage
-from hanbeon.store import postgres
+from hanbeon.store.database import postgres
 from hanbeon.store.dialect import Postgres, translate
 from hanbeon.store.operations import claim
 from hanbeon.store.statements import statement

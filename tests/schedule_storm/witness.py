@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from hanbeon.domain.schedules.definition import Definition
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from tests.chaos.moments import rows_of
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from hanbeon.store import postgres
+from hanbeon.store.database import postgres
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations import executions, fires, schedules
 from hanbeon.store.statements import statement

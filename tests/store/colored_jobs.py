@@ -14,8 +14,8 @@ import uuid_utils
 from hanbeon.clock import SystemClock
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.job import NewJob
-from hanbeon.store import bulk
 from hanbeon.store.backends import open_store
+from hanbeon.store.fast import bulk
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition, claim_these
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.store import Store

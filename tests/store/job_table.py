@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.store import postgres
+from hanbeon.store.database import postgres
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.job_indexes import JobSearch
 from hanbeon.store.statements import statement

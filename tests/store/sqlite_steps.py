@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any, Self
 
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 from hanbeon.store.store import Store
 
 

@@ -21,7 +21,7 @@ from hanbeon.errors import (
 )
 from hanbeon.store import schema
 from hanbeon.store.backends import open_store
-from hanbeon.store.sqlite import _Connection
+from hanbeon.store.database.sqlite import _Connection
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate
 from tests.store.world import new_job

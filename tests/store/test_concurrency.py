@@ -20,13 +20,13 @@ from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
 from hanbeon.store.backends import open_store
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease, renew
 from hanbeon.store.operations.queries import attempts_of, jobs_by_id
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import equip
 from tests.databases.locks import somebody_waits
@@ -233,7 +233,7 @@ async def test_dependent_of_an_ending_job_is_never_stuck(world: World, succeeds:
 
 async def test_completers_that_share_dependents_do_not_deadlock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # A deadlock would be tried again: here it shall be seen.
-    monkeypatch.setattr("hanbeon.store.postgres._TRIES", 1)
+    monkeypatch.setattr("hanbeon.store.database.postgres._TRIES", 1)
     left, right = [new_job() for _ in range(40)], [new_job() for _ in range(40)]
     both = [new_job(depends_on=(a.id, b.id)) for a, b in zip(left, reversed(right), strict=True)]
     both += [new_job(depends_on=(b.id, a.id), on_dependency_failure=FAIL) for a, b in zip(left, right, strict=True)]
@@ -401,7 +401,7 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
 async def test_a_plain_load_meets_no_deadlock(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Enqueue, claim, settle and prune all at once over shared jobs."""
     world = postgres_world
-    monkeypatch.setattr("hanbeon.store.postgres._TRIES", 1)
+    monkeypatch.setattr("hanbeon.store.database.postgres._TRIES", 1)
     async with more_stores(world, 6) as stores:
 
         async def enqueue(store: Store) -> None:

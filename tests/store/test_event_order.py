@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from hanbeon.domain.events import Event
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.events import events_after
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from tests.store.test_concurrency import more_stores
 from tests.store.world import World, check_history, new_job

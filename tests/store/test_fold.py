@@ -10,10 +10,10 @@ from hanbeon.domain.job import OnConflict, OnDependencyFailure
 from hanbeon.domain.outcome import HandedBack, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, DatabaseUnavailable, NotFound
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.tallies import fold
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from tests.processes.process import Process

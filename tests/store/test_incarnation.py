@@ -15,6 +15,7 @@ from hanbeon.domain.log_buffer import LogOffer
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.errors import DatabaseRestored, TransactionUndone
 from hanbeon.store.backends import open_store
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
@@ -23,7 +24,6 @@ from hanbeon.store.operations.incarnation import begin_incarnation
 from hanbeon.store.operations.instances import NewInstance, register
 from hanbeon.store.operations.lease import renew
 from hanbeon.store.operations.logs import LogWrite
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from tests.databases.locks import somebody_waits

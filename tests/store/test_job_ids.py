@@ -9,8 +9,8 @@ import pytest
 
 from hanbeon.domain.job import NewJob, OnConflict
 from hanbeon.errors import UniqueKeyTaken
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from tests.databases.locks import somebody_waits
 from tests.store.world import World, new_id, new_job

@@ -6,8 +6,8 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.store.database.postgres import PostgresTx
 from hanbeon.store.operations.queries import JobFilter, list_jobs
-from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.tx import Tx
 from tests.store.world import World, new_job
 
@@ -54,7 +54,7 @@ async def _sleep(tx: Tx) -> None:
 
 
 async def test_a_large_batch_may_take_its_longer_time(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.postgres._LONGEST_SECONDS", 1)
+    monkeypatch.setattr("hanbeon.store.database.postgres._LONGEST_SECONDS", 1)
     if await postgres_world.store.read(_version) < 17:
         pytest.skip("before version 17 the server limits no transaction")
     with pytest.raises(DatabaseUnavailable, match="transaction timeout"):

@@ -11,7 +11,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store import sqlite
+from hanbeon.store.database import sqlite
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import GRANT_MOST_US, renew

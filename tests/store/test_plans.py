@@ -10,12 +10,12 @@ import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import State
-from hanbeon.store import postgres
 from hanbeon.store.backends import open_store
+from hanbeon.store.database import postgres
+from hanbeon.store.database.sqlite import SqliteUserTransaction
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.queries import JobFilter, list_jobs
-from hanbeon.store.sqlite import SqliteUserTransaction
 from hanbeon.store.statements import names, statement
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate

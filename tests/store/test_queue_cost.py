@@ -11,11 +11,11 @@ import pytest
 
 from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import State
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.lanes import add_lanes
 from hanbeon.store.operations.overview import read_overview
 from hanbeon.store.operations.queues import change_queue, queues_after
 from hanbeon.store.operations.tallies import UnfoldedBatches, statistics_of
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.tx import Tx
 from tests.store.job_table import CountedTx, as_tx
 from tests.store.sqlite_steps import Steps

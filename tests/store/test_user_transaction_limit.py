@@ -10,7 +10,7 @@ import pytest
 
 from hanbeon.domain.outcome import Returned
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
-from hanbeon.store import sqlite
+from hanbeon.store.database import sqlite
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
@@ -22,7 +22,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 @pytest.fixture
 async def world(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr("hanbeon.store.sqlite.LENT_LIMIT_SECONDS", LIMIT)
+    monkeypatch.setattr("hanbeon.store.database.sqlite.LENT_LIMIT_SECONDS", LIMIT)
     opened = await World.open(sqlite_url)
     await opened.script("CREATE TABLE effect (job text)")
     yield opened

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from hanbeon.store.notify import SqliteNotifier
+from hanbeon.store.database.notify import SqliteNotifier
 from hanbeon.store.tx import HINTS
 
 _WITHIN_SECONDS = 30.0

@@ -17,6 +17,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
 from hanbeon.store.backends import open_store
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Dialect
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
@@ -26,7 +27,6 @@ from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.queries import jobs_by_id
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.schema import MIGRATIONS, script
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx

@@ -104,7 +104,7 @@ def _found(ctx: typer.Context, read: Read) -> list[str]:
         from hanbeon.cli.event_loop import run
         from hanbeon.clock import SystemClock
         from hanbeon.store.backends import open_store
-        from hanbeon.store.sqlite import SqliteDatabase
+        from hanbeon.store.database.sqlite import SqliteDatabase
 
         url = settings_here(database_url=ctx.params.get("database")).database_url
         database = open_store(url, SystemClock(), pool_size=2).database

@@ -16,7 +16,7 @@ from hanbeon.domain.actor import acting
 from hanbeon.errors import NotFound
 from hanbeon.settings import Settings
 from hanbeon.store.backends import open_store
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 
 _FEW_CONNECTIONS = 2
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from hanbeon.guarded_task import guarded_task
-from hanbeon.store.notify import Notifier
+from hanbeon.store.database.notify import Notifier
 
 Callback = Callable[[], None]
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import Any, cast
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.body_strip import BodyStrip
+from hanbeon.executors.body_batch import BodyStrip
 from hanbeon.executors.containment import EXITS, contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
 from hanbeon.guarded_task import BodyExits, GuardedTask, cancel_as, enter_body, guarded_task

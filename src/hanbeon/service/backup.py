@@ -12,10 +12,10 @@ import msgspec
 from hanbeon.clock import SystemClock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked
-from hanbeon.store import sqlite_backup
 from hanbeon.store.backends import open_store
+from hanbeon.store.database import sqlite_backup
+from hanbeon.store.database.sqlite import SqliteDatabase
 from hanbeon.store.operations.incarnation import Restored, begin_incarnation
-from hanbeon.store.sqlite import SqliteDatabase
 from hanbeon.store.store import Store
 
 _RECOVERED_AT_ONCE = 500

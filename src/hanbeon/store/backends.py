@@ -8,9 +8,9 @@ from urllib.parse import unquote, urlsplit
 from hanbeon.clock import Clock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked
-from hanbeon.store.notify import PostgresNotifier, SqliteNotifier
-from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.database.notify import PostgresNotifier, SqliteNotifier
+from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 from hanbeon.store.store import Store
 
 

@@ -26,10 +26,15 @@ from hanbeon.errors import (
     OtherDatabase,
 )
 from hanbeon.quotation import quoted
-from hanbeon.store.bulk import Make, in_bulk, lanes_of
+from hanbeon.store.database.notify import PostgresNotifier
+from hanbeon.store.database.postgres import PostgresDatabase, PostgresUserTransaction
+from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
-from hanbeon.store.notify import PostgresNotifier
+from hanbeon.store.fast.bulk import Make, in_bulk, lanes_of
+from hanbeon.store.fast.path import Strips
+from hanbeon.store.fast.postgres import PostgresStrips
+from hanbeon.store.fast.sqlite import SqliteStrips
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
@@ -40,12 +45,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.overview import Overview, read_overview
 from hanbeon.store.operations.queues import QueuePage
 from hanbeon.store.operations.retention import Retention
-from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
-from hanbeon.store.postgres_strips import PostgresStrips
-from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
-from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
-from hanbeon.store.strips import Strips
 from hanbeon.store.transactions import Transactions
 from hanbeon.store.turns import in_turns
 from hanbeon.store.tx import Tx, ready_hint

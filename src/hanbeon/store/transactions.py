@@ -15,14 +15,14 @@ from hanbeon.domain.actor import Actor, current_actor
 from hanbeon.domain.trace_context import current_trace
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
 from hanbeon.store import statements
-from hanbeon.store.notify import Notifier
+from hanbeon.store.database.notify import Notifier
+from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.database.sqlite import SqliteDatabase
 from hanbeon.store.operations import probe
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.operations.tallies import UnfoldedBatches
-from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.sqlite import SqliteDatabase
 from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, TraceScope, Tx
 from hanbeon.store.user_transaction import UserTransaction
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.clock import MICROS, micros
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 
 START_US = 1_700_000_000 * MICROS

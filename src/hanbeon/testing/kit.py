@@ -19,9 +19,9 @@ from hanbeon.errors import AppNotOpen, InvalidInput
 from hanbeon.executors.executor import StopCause
 from hanbeon.job import Job
 from hanbeon.settings import Settings
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.promote import next_due_us
 from hanbeon.store.operations.queries import JobFilter, list_jobs
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.tasks.request import JobRequest, instant_us
 from hanbeon.tasks.task import Task
 from hanbeon.testing.clock import START_US, VirtualClock

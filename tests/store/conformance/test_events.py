@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from hanbeon.domain.event_strips import decode_events
+from hanbeon.domain.event_groups import decode_events
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.operations.complete import CompletionReport

@@ -12,11 +12,11 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.promote import next_due_us, promote
 from hanbeon.store.operations.queries import jobs_by_id
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from tests.store.external.callers import of_asyncpg
 from tests.store.world import World, new_job
@@ -182,7 +182,9 @@ async def test_one_cancelled_before_it_is_counted_again_can_be_retried(postgres_
 
 async def test_recounts_and_completions_do_not_deadlock(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything at once: callers that commit, completions of what they wait for, and instances that count again."""
-    monkeypatch.setattr("hanbeon.store.postgres._TRIES", 1)  # A deadlock would be tried again: here it shall be seen.
+    monkeypatch.setattr(
+        "hanbeon.store.database.postgres._TRIES", 1
+    )  # A deadlock would be tried again: here it shall be seen.
     world = postgres_world
     dice = random.Random(11)
     ids = [await world.make(policy=RetryPolicy(max_retries=0)) for _ in range(60)]

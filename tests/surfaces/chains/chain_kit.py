@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from hanbeon import App, LogLine
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.chains.schemas import Chain
 from hanbeon.surfaces.chains.service import Chains
 from hanbeon.surfaces.verify import verify

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from tests.server.client import Client
 from tests.server.websocket_client import dial, hear, hear_any, until

@@ -9,10 +9,10 @@ from typing import Any
 from hanbeon.domain.events import Event
 from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.service.verify import render
-from hanbeon.store.copy_format import WORTH_IT
+from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.fast.copy import WORTH_IT
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations.fires import Firing, fire_due
-from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.rows import Row
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.verify import verify

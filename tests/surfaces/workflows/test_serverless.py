@@ -13,7 +13,7 @@ import pytest
 from hanbeon import App
 from hanbeon.asgi import Application
 from hanbeon.service.tokens import create_token
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing import VirtualClock
 from tests.outbound.web import Seen, Web, reply

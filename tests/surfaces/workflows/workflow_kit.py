@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hanbeon import App
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from hanbeon.surfaces.workflows.schemas import Workflow, WorkflowRun
 from hanbeon.surfaces.workflows.service import Workflows

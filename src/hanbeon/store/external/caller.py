@@ -14,7 +14,7 @@ from hanbeon.errors import (
     SchemaMissing,
     TransactionUndone,
 )
-from hanbeon.store.postgres import CHANNEL, IDENTITY, NOTIFY, PostgresTx
+from hanbeon.store.database.postgres import CHANNEL, IDENTITY, NOTIFY, PostgresTx
 from hanbeon.store.tx import Tx
 
 T = TypeVar("T")

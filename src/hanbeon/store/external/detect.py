@@ -6,7 +6,7 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
-from hanbeon.store.drivers import asyncpg
+from hanbeon.store.database.drivers import asyncpg
 from hanbeon.store.external import sqlalchemy_caller
 from hanbeon.store.external.caller import Caller
 from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts
 from hanbeon.domain.audit.history import AuditedBatch, Bounds, Trace
 from hanbeon.domain.audit.sweep import SlotChange
-from hanbeon.domain.event_strips import decode_events
+from hanbeon.domain.event_groups import decode_events
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.tx import Tx
 

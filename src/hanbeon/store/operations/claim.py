@@ -12,8 +12,8 @@ from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
+from hanbeon.store.fast.lane_head import HeadClaims, claim_head
 from hanbeon.store.job_columns import claimed
-from hanbeon.store.operations.lane_head import HeadClaims, claim_head
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json

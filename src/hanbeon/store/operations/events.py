@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from hanbeon.domain.event_strips import decode_events
+from hanbeon.domain.event_groups import decode_events
 from hanbeon.domain.events import Event
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally

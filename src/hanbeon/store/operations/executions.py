@@ -11,9 +11,9 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
-from hanbeon.store.copy_format import WORTH_IT, copy_rows
+from hanbeon.store.fast.copied_jobs import copy_jobs
+from hanbeon.store.fast.copy import WORTH_IT, copy_rows
 from hanbeon.store.operations.cancel import seq_of
-from hanbeon.store.operations.copied_jobs import copy_jobs
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.pages import Slice, fitting, keyed

@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from hanbeon.domain.schedules.history import FIRES, FireOutcome, FireReason
-from hanbeon.store.copy_format import WORTH_IT, copy_rows
+from hanbeon.store.fast.copy import WORTH_IT, copy_rows
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
 

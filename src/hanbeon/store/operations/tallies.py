@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.event_strips import deltas_of, queues_of
+from hanbeon.domain.event_groups import deltas_of, queues_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.statistics import QueueStatistics, all_states, summarise

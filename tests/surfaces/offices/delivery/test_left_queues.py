@@ -11,7 +11,7 @@ from hanbeon import Context
 from hanbeon.domain.delivery import queue_of_tests
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
 from hanbeon.surfaces.verify import verify
 from tests.outbound.web import Web, reply

@@ -9,21 +9,21 @@ import msgspec
 import pytest
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.event_strips import decode_events, deltas_of, queues_of
+from hanbeon.domain.event_groups import decode_events, deltas_of, queues_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Returned
 from hanbeon.domain.tally import Delta, tally
+from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Postgres
+from hanbeon.store.fast.lane_head import LONGEST_TEXT
+from hanbeon.store.fast.path import Ended, Strips
+from hanbeon.store.fast.postgres import PostgresStrips
+from hanbeon.store.fast.sqlite import SqliteStrips
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.lane_head import LONGEST_TEXT
-from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.rows import Row
-from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
-from hanbeon.store.strips import Ended, Strips
 from hanbeon.store.tx import JOBS_A_SECOND
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 

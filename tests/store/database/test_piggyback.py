@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from hanbeon.store.notify import PostgresNotifier
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.notify import PostgresNotifier
+from hanbeon.store.database.postgres import PostgresDatabase
 from tests.store.world import World, new_job
 
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from hanbeon.store.drivers import asyncpg
+from hanbeon.store.database.drivers import asyncpg
 
 # A connection that was idle for longer may have died silently: a firewall forgets it.
 _IDLE_SECONDS = 30.0

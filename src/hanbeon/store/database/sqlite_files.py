@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.store.drivers import apsw
-from hanbeon.store.sqlite_damage import FileDamage, keep_log
+from hanbeon.store.database.drivers import apsw
+from hanbeon.store.database.sqlite_damage import FileDamage, keep_log
 
 SIDECARS = ("-wal", "-shm")
 OURS_ALONE = 0o600

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hanbeon.errors import DatabaseUnavailable, SecondSqliteLibrary
-from hanbeon.store.sqlite_files import OURS_ALONE
+from hanbeon.store.database.sqlite_files import OURS_ALONE
 
 _guarded: Counter[tuple[int, int]] = Counter()
 _hooked = False

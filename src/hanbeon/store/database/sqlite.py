@@ -16,16 +16,16 @@ from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS, Clock
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
+from hanbeon.store.database.drivers import apsw
+from hanbeon.store.database.sqlite_border import BUSY_TIMEOUT_MS, bordered, savepoint
+from hanbeon.store.database.sqlite_damage import check_unopened, keep_log
+from hanbeon.store.database.sqlite_files import OpenFiles
+from hanbeon.store.database.sqlite_guard import guard_file
+from hanbeon.store.database.sqlite_thread import SqliteThread
 from hanbeon.store.dialect import Sqlite, translate
-from hanbeon.store.drivers import apsw
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
-from hanbeon.store.sqlite_border import BUSY_TIMEOUT_MS, bordered, savepoint
-from hanbeon.store.sqlite_damage import check_unopened, keep_log
-from hanbeon.store.sqlite_files import OpenFiles
-from hanbeon.store.sqlite_guard import guard_file
-from hanbeon.store.sqlite_thread import SqliteThread
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import LONG_SECONDS, AfterCommit, Tx, drive
 from hanbeon.store.tx_base import TxBase

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from hanbeon.cleanup import cleanup
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
+from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
+from hanbeon.store.database.kept_connection import KeptConnection, is_gone
+from hanbeon.store.database.postgres_errors import border, lent_border
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.drivers import asyncpg, asyncpg_classes
-from hanbeon.store.kept_connection import KeptConnection, is_gone
-from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Copy, Tx
 from hanbeon.store.tx_base import TxBase

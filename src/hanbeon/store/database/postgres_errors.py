@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
-from hanbeon.store.drivers import asyncpg, asyncpg_classes
+from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
 
 # Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
 # system (input and output), and internal errors such as corrupt pages.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from hanbeon.clock import Clock, SystemClock
-from hanbeon.domain.event_strips import batch_of, before_jobs, job_text
+from hanbeon.domain.event_groups import batch_of, before_jobs, job_text
 from hanbeon.domain.job import Claimed, LaneName
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition

@@ -13,7 +13,7 @@ from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import Event, moved
 from hanbeon.domain.job import LaneName, NewJob, rank_of
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.copy_format import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
+from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike

@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.kept_connection import KeptConnection
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.database.kept_connection import KeptConnection
+from hanbeon.store.database.postgres import PostgresDatabase
 
 PID = "SELECT pg_backend_pid() AS pid"
 SLEEP = "SELECT pg_sleep(60)"

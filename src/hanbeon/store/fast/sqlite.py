@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from hanbeon.domain.event_strips import batch_of, before_jobs, job_text
+from hanbeon.domain.event_groups import batch_of, before_jobs, job_text
 from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.store.database.sqlite import SqliteDatabase
+from hanbeon.store.fast.lane_head import claim_head
+from hanbeon.store.fast.path import Claims, Ended, Successes
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition
 from hanbeon.store.operations.dependencies import meet_dependents
 from hanbeon.store.operations.events import write_strips
-from hanbeon.store.operations.lane_head import claim_head
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.sqlite import SqliteDatabase
-from hanbeon.store.strips import Claims, Ended, Successes
 from hanbeon.store.tx import TakesLonger, Tx, to_json
 
 

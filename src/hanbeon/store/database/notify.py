@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.store.drivers import asyncpg, asyncpg_classes
-from hanbeon.store.postgres import CHANNEL, PostgresDatabase, is_pooled
+from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
+from hanbeon.store.database.postgres import CHANNEL, PostgresDatabase, is_pooled
 from hanbeon.store.tx import HINTS
 
 _SOCKET_PATH_LIMIT = 100

@@ -8,7 +8,7 @@ from typing import Any
 from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import NewJob, rank_of
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.copy_format import copy_rows
+from hanbeon.store.fast.copy import copy_rows
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lanes import LaneCache

@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 from hanbeon.errors import DatabaseCorrupt
-from hanbeon.store.drivers import apsw
+from hanbeon.store.database.drivers import apsw
 
 _MAGIC = b"SQLite format 3\0"
 _LOG_HEADER, _FRAME_HEADER = 32, 24

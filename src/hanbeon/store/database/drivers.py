@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import apsw as apsw
     import asyncpg as asyncpg
 
-    from hanbeon.store import asyncpg_classes as asyncpg_classes
+    from hanbeon.store.database import asyncpg_classes as asyncpg_classes
 else:
     apsw = LazyModule("apsw")
     asyncpg = LazyModule("asyncpg")
-    asyncpg_classes = LazyModule("hanbeon.store.asyncpg_classes")
+    asyncpg_classes = LazyModule("hanbeon.store.database.asyncpg_classes")

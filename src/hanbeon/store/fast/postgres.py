@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hanbeon.domain.event_strips import before_jobs
+from hanbeon.domain.event_groups import before_jobs
 from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.fast.path import Claims, Ended, Successes
 from hanbeon.store.job_columns import claimed
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.strips import Claims, Ended, Successes
 from hanbeon.store.tx import to_json
 
 

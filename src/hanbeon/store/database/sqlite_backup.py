@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from hanbeon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound
 from hanbeon.store import schema
+from hanbeon.store.database.drivers import apsw
+from hanbeon.store.database.sqlite_files import OURS_ALONE, SIDECARS
 from hanbeon.store.dialect import Sqlite
-from hanbeon.store.drivers import apsw
-from hanbeon.store.sqlite_files import OURS_ALONE, SIDECARS
 from hanbeon.store.statements import statement
 
 _BUSY_MS = 5_000

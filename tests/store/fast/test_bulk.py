@@ -15,11 +15,11 @@ from hanbeon.domain.job import NewJob, OnDependencyFailure
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retry import Backoff, RetryPolicy
 from hanbeon.errors import DatabaseUnavailable, IdAlreadyUsed, InvalidInput
-from hanbeon.store import bulk
+from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.fast import bulk
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.queries import jobs_by_id
-from hanbeon.store.postgres import PostgresDatabase
 from tests.databases.locks import somebody_waits
 from tests.store.world import World, new_id, new_job
 

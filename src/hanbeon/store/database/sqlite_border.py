@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
-from hanbeon.store.drivers import apsw
+from hanbeon.store.database.drivers import apsw
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000

@@ -1,0 +1,1 @@
+"""The two databases: connections, transactions, errors and notifications of each."""

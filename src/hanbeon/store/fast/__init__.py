@@ -1,0 +1,1 @@
+"""Fast paths for common cases; the general path defines the behaviour."""
