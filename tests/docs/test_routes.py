@@ -1,17 +1,19 @@
-"""docs/server.md lists exactly the routes of the API."""
+"""The pages list exactly the routes of the API."""
 
 import re
 
 from hanbeon import App
+from hanbeon.surfaces.registry import SURFACES
 from tests.docs.markdown import ROOT
 from tests.server.client import serving
 from tests.server.websocket_client import refused
 
+_PAGES = {"server.md", *(surface.docs for surface in SURFACES)}
 _ROUTE = re.compile(r"`(GET|POST|PATCH|DELETE|WS) (/(?:api|ws)/[^`? ]+)")
 
 
-async def test_server_page_lists_every_route(sqlite_url: str) -> None:
-    listed = set(_ROUTE.findall((ROOT / "docs" / "server.md").read_text()))
+async def test_pages_list_every_route(sqlite_url: str) -> None:
+    listed = {route for page in _PAGES for route in _ROUTE.findall((ROOT / "docs" / page).read_text())}
     async with App(sqlite_url) as app, serving(app) as client:
         described = (await client.get("/openapi.json")).json
         paths, channels = described["paths"], described["x-websockets"]

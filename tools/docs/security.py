@@ -80,8 +80,8 @@ has saved. What remains:
 
 ## Scopes
 
-A token has one scope; there are no permissions for single offices or jobs. [Every operation](surfaces.md) names the
-scopes that may use it; `/healthz`, `/readyz`, `/openapi.json` and `/docs` need none.
+A token has one scope; there are no permissions for single offices or jobs. [Every operation](server.md#requests)
+names the least scope that may use it; `/healthz`, `/readyz`, `/openapi.json` and `/docs` need none.
 
 | scope | may |
 | --- | --- |
@@ -90,9 +90,6 @@ scopes that may use it; `/healthz`, `/readyz`, `/openapi.json` and `/docs` need 
 | `admin` | everything: also what configures, and what concerns all users: {admin} operations |
 | `cron` | only what a serverless cron calls: {cron} operations |
 
-Operations that change something, and the least scope for each:
-
-{changes}
 ## Tested
 
 {tested}
@@ -131,7 +128,6 @@ def render() -> str:
         members=MEMBERS_LIMIT,
         failures=MOST,
         window=WINDOW_SECONDS,
-        changes=table(("request", "least scope", "what it does"), _changes()),
         tested=table(("claim", "tests"), ((claim, _links(paths)) for claim, paths in _TESTED)),
         **dict(_numbers()),
     )
@@ -171,10 +167,3 @@ def _numbers() -> Iterator[tuple[str, int]]:
     """How many operations a token of each scope may use."""
     for name, scope in (("read", Scope.READ), ("write", Scope.USER), ("admin", Scope.ADMIN), ("cron", Scope.CRON)):
         yield name, sum(scope in ALLOWED[each.need] and each.need is not Need.NOTHING for each in _all())
-
-
-def _changes() -> Iterator[tuple[str, str, str]]:
-    least = {Need.WRITE: Scope.USER, Need.RUN: Scope.USER, Need.ADMIN: Scope.ADMIN, Need.CRON: Scope.CRON}
-    for each in _all():
-        if isinstance(each, Operation) and each.need in least and each.method != "GET":
-            yield f"`{each.method} {each.path}`", f"`{least[each.need]}`", each.summary
