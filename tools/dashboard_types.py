@@ -1,4 +1,4 @@
-"""`dashboard/src/lib/api_types.ts`: types of the HTTP API, from its description, so that the page cannot drift from it."""
+"""Types of the HTTP API for the page, `dashboard/src/lib/api_types.ts`, from the description of the API."""
 
 from __future__ import annotations
 
