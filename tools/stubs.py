@@ -1,4 +1,4 @@
-"""`sync/services.pyi`: the blocking services, typed from the coroutines of the services they stand for."""
+"""Stubs of what is derived from the surfaces: `surfaces/installation.pyi`, and `sync/services.pyi` from coroutines."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ from typing import Any
 
 from hanbeon.surfaces.surface import Surface
 from hanbeon.sync.background import Background
+'''
+INSTALLATION = PATH.parents[1] / "surfaces/installation.pyi"
+_INSTALLATION_HEAD = '''"""Generated from the registry of the surfaces by `make docs`."""
+
+import abc
+from typing import Any
+
+from hanbeon.surfaces.surface import Surface
 '''
 _PER_SURFACE = ("keywords", "schemas")
 _BASE = """
@@ -107,5 +115,28 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[str, str]]:
                     yield target.id, f"from {module} import {target.id}"
 
 
+def installation() -> str:
+    """The text of the stub of `Installation`: its module, with an attribute for each surface."""
+    services = [(each.name, *each.service.split(":")) for each in SURFACES]
+    tree = ast.parse(INSTALLATION.with_suffix(".py").read_text())
+    (kind,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    kind.body = [ast.parse(f"{name}: {service}").body[0] for name, _, service in services] + [
+        _declared(node) for node in kind.body if not isinstance(node, ast.Expr)
+    ]
+    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom | ast.Import | ast.Expr)]
+    imports = [f"from {module} import {service}" for _, module, service in services]
+    return formatted("\n".join([_INSTALLATION_HEAD, *imports, "", ast.unparse(tree)]), INSTALLATION)
+
+
+def _declared(node: ast.stmt) -> ast.stmt:
+    """A function or an attribute without its body or value."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        node.body = [ast.Expr(ast.Constant(...))]
+    elif isinstance(node, ast.AnnAssign):
+        node.value = None
+    return node
+
+
 if __name__ == "__main__":
+    INSTALLATION.write_text(installation())
     PATH.write_text(sync_services())

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hanbeon.app import App
+    from hanbeon.connection import connect
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
     from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
     from hanbeon.error_base import HanbeonError
     from hanbeon.job import Job
     from hanbeon.surfaces.chains.job import ChainJob
+    from hanbeon.surfaces.installation import Installation
     from hanbeon.sync.app import SyncApp
     from hanbeon.sync.job import SyncJob
     from hanbeon.tasks.context import Context, SyncContext, current
@@ -25,6 +27,7 @@ __all__ = [
     "ChainJob",
     "Context",
     "HanbeonError",
+    "Installation",
     "Job",
     "JobCancelled",
     "JobFailed",
@@ -38,6 +41,7 @@ __all__ = [
     "SyncJob",
     "Task",
     "TaskError",
+    "connect",
     "current",
     "daily",
     "monthly",
@@ -51,6 +55,7 @@ _HOMES = {
     "ChainJob": "surfaces.chains.job",
     "Context": "tasks.context",
     "HanbeonError": "error_base",
+    "Installation": "surfaces.installation",
     "Job": "job",
     "JobCancelled": "work_errors",
     "JobFailed": "work_errors",
@@ -64,6 +69,7 @@ _HOMES = {
     "SyncJob": "sync.job",
     "Task": "tasks.task",
     "TaskError": "work_errors",
+    "connect": "connection",
     "current": "tasks.context",
     "daily": "domain.schedules.recurrence",
     "monthly": "domain.schedules.recurrence",

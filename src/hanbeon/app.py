@@ -6,7 +6,7 @@ import contextlib
 import copy
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock, SystemClock, micros
@@ -42,7 +42,7 @@ from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
-from hanbeon.surfaces.registry import SURFACES
+from hanbeon.surfaces.installation import Installation
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
@@ -57,36 +57,17 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 from hanbeon.worker_factory import surface_worker, whole_worker
 
-if TYPE_CHECKING:
-    from hanbeon.surfaces.chains.service import Chains
-    from hanbeon.surfaces.engine.service import Engine
-    from hanbeon.surfaces.exports.service import Exports
-    from hanbeon.surfaces.offices.service import Offices
-    from hanbeon.surfaces.replays.service import Replays
-    from hanbeon.surfaces.schedules.service import Schedules
-    from hanbeon.surfaces.workflows.service import Workflows
-
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
 
 
-class App(TaskDefinitions):
+class App(TaskDefinitions, Installation):
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
     The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
     `app.workflows`, `app.replays`, `app.exports`.
     """
-
-    surfaces: tuple[Surface, ...] = SURFACES
-    if TYPE_CHECKING:
-        chains: Chains
-        engine: Engine
-        exports: Exports
-        offices: Offices
-        replays: Replays
-        schedules: Schedules
-        workflows: Workflows
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -163,9 +144,6 @@ class App(TaskDefinitions):
     async def __aenter__(self) -> App:
         return await self.open()
 
-    async def __aexit__(self, *exc: object) -> None:
-        await self.close()
-
     def twin(self) -> App:
         """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
@@ -195,11 +173,8 @@ class App(TaskDefinitions):
 
     # Surfaces
 
-    def __getattr__(self, name: str) -> Any:
-        for surface in self.surfaces:
-            if surface.name == name:
-                return load(surface.service)(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    def _service(self, surface: Surface) -> Any:
+        return load(surface.service)(self)
 
     def schedule(self, name: str, task: AnyTask, **fields: Unpack[ScheduleSettingsFields]) -> None:
         """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers apply it when they start.

@@ -57,8 +57,11 @@ class RetryBudget:
         self._began, self._tries = time.monotonic(), 0
 
 
-def call(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
-    """Run one call. A call that creates something gets its own Idempotency-Key, so that it can be retried safely."""
+def call(retry: RetryConfig, operation: Operation, fill: Fill, *, part: str | None = None) -> Flow[Any]:
+    """Run one call, and return this part of its response.
+
+    A call that creates something gets its own Idempotency-Key, so that it can be retried safely.
+    """
     if operation.creates and fill.key is None:
         fill = fill._replace(key=str(uuid.uuid4()))
     request = request_of(operation.method, operation.path, fill)
@@ -71,7 +74,7 @@ def call(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
         yield Sleep(pause)
     if isinstance(came, NoResponse):
         raise Unreachable(came.why)
-    return result_of(operation, came)
+    return result_of(operation, came, part)
 
 
 def wait(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:

@@ -46,7 +46,7 @@ class ClientMethod:
         self.signature = Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *self._parameters()])
 
     def run(self, retry: RetryConfig, fill: Fill) -> Flow[Any] | Stream[Any]:
-        return call(retry, self.operation, fill)
+        return call(retry, self.operation, fill, part=self.operation.client.part)
 
     def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
         """The values of a call, from its arguments by name."""

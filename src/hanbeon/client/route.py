@@ -36,7 +36,7 @@ def request_of(method: str, path: str, fill: Fill) -> Request:
     headers: dict[str, str] = {}
     body = None
     if fill.body is not None:
-        given = {name: _sent(value) for name, value in fill.body.items() if value is not msgspec.UNSET}
+        given = {name: sent(value) for name, value in fill.body.items() if value is not msgspec.UNSET}
         body = to_json_text(given, "the request", "body").encode()
         headers["Content-Type"] = "application/json"
     if fill.expected is not None:
@@ -48,8 +48,8 @@ def request_of(method: str, path: str, fill: Fill) -> Request:
     return Request(method, path.format_map(ids), _query(fill.query), headers, body, **transfer)
 
 
-def result_of(operation: Operation, answer: Response) -> Any:
-    """Return the result of a response, or raise its error. Fields that a newer server adds are ignored."""
+def result_of(operation: Operation, answer: Response, part: str | None) -> Any:
+    """Return the result of a response, or this part of it, or raise its error. Fields of a newer server are ignored."""
     check(answer)
     kind = next(iter(operation.responses.values()))
     if kind is None:
@@ -63,7 +63,7 @@ def result_of(operation: Operation, answer: Response) -> Any:
         if operation.versioned:
             rest["version"] = _version(answer)
         return operation.result(**{operation.part or "": body}, **rest)
-    return body if operation.client.part is None else getattr(body, operation.client.part)
+    return body if part is None else getattr(body, part)
 
 
 def check(answer: Response) -> None:
@@ -89,14 +89,14 @@ def _version(answer: Response) -> int:
     return int(tag) if tag.isdecimal() else 0
 
 
-def _sent(value: Any) -> Any:
+def sent(value: Any) -> Any:
     """Structs without the fields that have their default: an older server rejects fields that it does not know."""
     if isinstance(value, msgspec.Struct):
         fields = msgspec.structs.fields(value)
         given = {field.encode_name: (field.default, getattr(value, field.name)) for field in fields}
-        return {name: _sent(own) for name, (default, own) in given.items() if own is not default}
+        return {name: sent(own) for name, (default, own) in given.items() if own is not default}
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return [_sent(each) for each in value]
+        return [sent(each) for each in value]
     return value
 
 

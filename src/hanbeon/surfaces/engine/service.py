@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from typing import Any, Unpack
 
 import msgspec
@@ -217,6 +218,14 @@ class Engine(EngineDeadLetters):
         """Return the next moves of jobs after the event with this id; resume with the page's `after` or `cursor`."""
         source = EventSource(None, lambda event: translated(event, self._zone))
         return await read_page(self._feed, source, after, schemas.EngineEventPage)
+
+    async def follow(self, *, after: Cursor = 0) -> AsyncIterator[schemas.EngineEvent]:
+        """Yield the moves of jobs after the event `after`, without end. Raises EventsMissed if events are gone."""
+        place = (await self._feed.place(after)).without_gap()
+        async for event in self._feed.follow(place.after):
+            found = translated(event, self._zone)
+            if found is not None:
+                yield found
 
     async def following(
         self, broadcast: Broadcast, *, after: Cursor = 0
