@@ -16,7 +16,7 @@ from bench.scenario import Aim, Measurement, Step, Table
 from bench.seed_data import SeedJobs, seed, settle_down
 from bench.servers import connected
 from bench.subjects import Subject
-from hanbeon.domain.offices import queue_of_office
+from hanbeon.surfaces.offices.queue import queue_of_office
 
 _JOBS, _SINGLES, _STATS_REQUESTS, _TURNS = 40_000, 1_000, 100, 5
 _FEW, _MANY = 5_000, 5_000_000

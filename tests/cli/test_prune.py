@@ -5,8 +5,8 @@ import datetime as dt
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
 from tests.surfaces.offices.office_kit import OfficeKit, add_tasks

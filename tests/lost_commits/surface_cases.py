@@ -17,7 +17,7 @@ from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import logins, tokens
 from hanbeon.store.fast.copy import WORTH_IT
-from hanbeon.store.operations import idempotency, listeners
+from hanbeon.store.operations import idempotency
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.declarations import declare_schedule
 from hanbeon.store.operations.executions import execution
@@ -29,6 +29,7 @@ from hanbeon.surfaces.chains import walker
 from hanbeon.surfaces.chains.literals import ChainEventType, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.rows import NewChain, NewChainJob
 from hanbeon.surfaces.chains.steps import task_of
+from hanbeon.surfaces.offices import listener_rows as listeners
 from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.schedules.declarations import declared_schedule
 from hanbeon.tasks.task_settings import settings_of

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.domain.job import Claimed, NewJob, OnConflict, OnDependencyFailure
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.claim import ClaimRequest
@@ -13,6 +12,7 @@ from hanbeon.store.operations.dispatch import dispatch
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.stream_replies import Reply, StreamProgress, Verdict, apply_replies
 from hanbeon.store.store import Store
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.tasks.stream_call import StreamCall
 from tests.store.world import new_id
 

@@ -54,5 +54,5 @@ def test_engine_works_without_the_surface(tmp_path: Path, empty_database_url: st
     assert run("verify").startswith("sound")
 
 
-def test_chains_and_workflows_lie_in_one_folder() -> None:
-    assert ONE_FOLDER == ["chains", "workflows"]
+def test_these_surfaces_lie_in_one_folder() -> None:
+    assert ONE_FOLDER == ["chains", "offices", "workflows"]

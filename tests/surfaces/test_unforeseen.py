@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.delivery import TASK, ListenerKind
 from hanbeon.executors.http import conversation
 from hanbeon.messages import Messenger
 from hanbeon.outbound.client import OutboundClient
@@ -20,6 +19,7 @@ from hanbeon.outbound.sender_pool import SenderPool
 from hanbeon.store.operations.queries import JobFilter, attempts_of, list_jobs
 from hanbeon.surfaces.offices.delivery import executor as delivery
 from hanbeon.surfaces.offices.delivery import webhook
+from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind
 from hanbeon.surfaces.workflows import http_step, notice, run_body, steps
 from hanbeon.surfaces.workflows.literals import NOTICE_TASK
 from hanbeon.testing import TestKit

@@ -36,9 +36,6 @@ _FIRST: dict[str, dict[str, str]] = {
         "resume": "Resume paused queues.",
         "limit": "Change the concurrency limits of a queue, which hold across all workers.",
     },
-    "Offices": {
-        "office": "Manage offices: their jobs, config, statistics and events.",
-    },
     "Exports": {
         "export": "Upload replays, export them to videos and thumbnails, and download these.",
     },

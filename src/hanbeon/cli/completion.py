@@ -12,14 +12,16 @@ import os
 import re
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from hanbeon.store.operations.pages import Slice
     from hanbeon.store.tx import Tx
 
     Read = Callable[[Tx], Awaitable[list[str]]]
+    Page = Callable[[Tx, str | None, int], Awaitable[Slice[Any]]]
 
 _SECONDS = 1.0
 _MOST = 1_000
@@ -49,19 +51,16 @@ def task_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def schedule_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    from hanbeon.store.operations.schedules import schedules
+
+    return names_or_ids(ctx, schedules, incomplete)
+
+
+def names_or_ids(ctx: typer.Context, page: Page, incomplete: str) -> list[str]:
+    """Complete what `page` lists from its beginning."""
+
     async def read(tx: Tx) -> list[str]:
-        from hanbeon.store.operations.schedules import schedules
-
-        return _names_or_ids([(each.name, each.id) for each in (await schedules(tx, None, _MOST)).items], incomplete)
-
-    return _offered(_found(ctx, read), incomplete)
-
-
-def office_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    async def read(tx: Tx) -> list[str]:
-        from hanbeon.store.operations.offices import offices
-
-        return _names_or_ids([(each.name, each.id) for each in (await offices(tx, None, _MOST)).items], incomplete)
+        return _names_or_ids([(each.name, each.id) for each in (await page(tx, None, _MOST)).items], incomplete)
 
     return _offered(_found(ctx, read), incomplete)
 
@@ -105,7 +104,10 @@ def _found(ctx: typer.Context, read: Read) -> list[str]:
         from hanbeon.clock import SystemClock
         from hanbeon.store.backends import open_store
         from hanbeon.store.database.sqlite import SqliteDatabase
+        from hanbeon.surfaces.registry import SURFACES
+        from hanbeon.surfaces.store_parts import add_parts
 
+        add_parts(SURFACES)
         url = settings_here(database_url=ctx.params.get("database")).database_url
         database = open_store(url, SystemClock(), pool_size=2).database
 

@@ -21,14 +21,15 @@ class ReservedPrefix(msgspec.Struct, frozen=True):
     """The queues named `<prefix>:<id>`, of which each belongs to the `owner` with that id.
 
     `remedy` completes the error of a caller who enqueues there. `indexed`: the events of each such queue are indexed,
-    because they are followed one queue at a time. `limits`: the fields of its limits that follow from the owner's
-    settings, which are at `settings_path`.
+    because they are followed one queue at a time. `counted`: the metrics have the sums of their jobs. `limits`: the
+    fields of its limits that follow from the owner's settings, which are at `settings_path`.
     """
 
     prefix: str
     owner: str
     remedy: str
     indexed: bool = False
+    counted: bool = False
     limits: tuple[str, ...] = ()
     settings_path: str = ""
 
@@ -74,6 +75,11 @@ def reserved_prefix(queue: str) -> ReservedPrefix | None:
     prefix, _, owner_id = queue.partition(_SEPARATOR)
     found = _prefixes.get(prefix)
     return found if found is not None and is_id(owner_id) else None
+
+
+def counted_prefixes() -> list[ReservedPrefix]:
+    """Return the registered prefixes whose queues' jobs are summed up."""
+    return [each for each in _prefixes.values() if each.counted]
 
 
 def is_indexed(queue: str) -> bool:

@@ -14,7 +14,6 @@ from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
-from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.queue_numbers import read_numbers
 from hanbeon.store.operations.totals import totals
 from hanbeon.store.tx import Tx
@@ -87,15 +86,16 @@ class Health:
     async def metrics(self) -> Response:
         app = self._context.app
         most = app.settings.metrics_queues
-        (queues, deliveries), unfolded = await app.store.read(lambda tx: read_numbers(tx, most, app.store.unfolded))
+        (queues, reserved), unfolded = await app.store.read(lambda tx: read_numbers(tx, most, app.store.unfolded))
         app.store.fold_if_behind(unfolded)
         instances = await app.instances()
-        listeners = await app.store.read(count_listeners)
         of_surfaces: list[SurfaceMetrics] = [load(each.metrics) for each in app.surfaces if each.metrics is not None]
         gauges = [gauge for each in of_surfaces for gauge in await app.store.read(each.read)]
+        for each in of_surfaces:
+            gauges += each.of_reserved(reserved) if each.of_reserved is not None else ()
         kinds = [RECOVERED, PRUNED, *(total for each in of_surfaces for total in each.totals)]
         counted = by_labels(kinds, await app.store.read(totals))
-        numbers = Numbers(queues, deliveries, instances, listeners, gauges, counted)
+        numbers = Numbers(queues, instances, gauges, counted)
         text = metrics_text(self._context.counts, numbers)
         return Response(text, media_type=CONTENT_TYPE)
 

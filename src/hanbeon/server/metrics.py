@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,17 +11,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.delivery import ListenerKind
-from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queue_numbers import QueueNumbers
 from hanbeon.surfaces.metric import GaugeMetric
-from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
-"""Counts by kind and by disabled or not."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
@@ -77,9 +71,7 @@ class Numbers(NamedTuple):
     """The contents of the database at one instant."""
 
     queues: Mapping[str, QueueNumbers]
-    deliveries: Mapping[tuple[ListenerKind, State], int]
     instances: Sequence[InstanceRecord]
-    listeners: ListenerCounts
     gauges: Sequence[GaugeMetric]
     """Those of the surfaces."""
     totals: Mapping[Total, Mapping[tuple[str, ...], int]]
@@ -102,26 +94,8 @@ class _Numbers(Collector):
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
-        yield from _of_listeners(self._numbers.deliveries, self._numbers.listeners)
         yield from _of_surface(self._numbers.gauges)
         yield from _totals(self._numbers.totals)
-
-
-def _of_listeners(jobs: Mapping[tuple[ListenerKind, State], int], listeners: ListenerCounts) -> Iterator[Metric]:
-    """Totals of all webhooks; the state of a single one is in its office."""
-    webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
-    for disabled, state in ((False, "enabled"), (True, "disabled")):
-        webhooks.add_metric((state,), listeners.get((ListenerKind.WEBHOOK, disabled), 0))
-    sent: Counts[tuple[str, str]] = Counts()
-    for (kind, state), number in jobs.items():
-        sent[kind.value, DELIVERY[state].value] += number
-    deliveries = GaugeMetricFamily(
-        "hanbeon_deliveries", "Messages to webhooks and people by outcome", labels=("kind", "status")
-    )
-    for labels, number in sent.items():
-        deliveries.add_metric(labels, number)
-    yield webhooks
-    yield deliveries
 
 
 def _of_queues(queues: Mapping[str, QueueNumbers]) -> Iterator[Metric]:

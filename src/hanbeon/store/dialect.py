@@ -41,7 +41,6 @@
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
                                            a list, an attempt's session id, and the clock without a custom function
 @precondition                              replaced by `statements.statement`
-@office_of_queue @by_queue @not_by_index   of q and o, and of v, a job of an office: how a view finds it
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
 
@@ -53,7 +52,6 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.jobs import task_of as export_task
 from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANKS, JobRecord, OnDependencyFailure
@@ -113,7 +111,6 @@ _LIFECYCLE_WORDS = {
     "attempt_statuses": quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": quoted(OnDependencyFailure),
     "scopes": quoted(Scope),
-    "listener_kinds": quoted(ListenerKind),
     "fire_outcomes": quoted(FireOutcome),
     "execution_types": quoted(ExecutionType),
     "export_types": quoted(JobType),
@@ -173,9 +170,6 @@ class Postgres:
         "with_id": "JOIN hanbeon.job_id AS ids ON ids.id = j.id AND ids.seq = j.seq",
         # Compressing them takes an eighth of the time that a claim and an end take.
         "plain_event_bodies": "ALTER TABLE hanbeon.event_batch ALTER COLUMN body SET STORAGE EXTERNAL;",
-        "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
-        "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
-        "not_by_index": "v.meta IS NOT NULL",
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
@@ -269,13 +263,6 @@ class Sqlite:
         "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "uuid": "text",
         "random_id": "lower(hex(randomblob(8)))",
-        # SQLite uses an index on an expression only where the other side of the comparison has no column type, and
-        # considers both join orders only if both comparisons are written.
-        "office_of_queue": "q.name = 'office:' || CAST(o.id AS text) "
-        "AND 'office:' || CAST(o.id AS text) = q.name || ''",
-        "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id + 0",
-        # Without statistics SQLite assumes that a partial index is short.
-        "not_by_index": "coalesce(v.meta, '') <> ''",
         # Rows are kept in the key's own tree: a third less to write for each.
         "keyed_table": "WITHOUT ROWID",
         "job_uuid": "text NOT NULL UNIQUE",

@@ -14,16 +14,18 @@ from hanbeon.store.statements import add_statements
 class StorePart(NamedTuple):
     """The files `schema.sql` and `statements.sql` of a folder, and the words that only these use.
 
-    What is for one database alone is in `schema.sqlite.sql`, `statements.postgres.sql` and the like.
+    What is for one database alone is in `schema.sqlite.sql`, `statements.postgres.sql` and the like, and in its words.
     """
 
     folder: Path
     words: Mapping[str, str] = {}
+    postgres: Mapping[str, str] = {}
+    sqlite: Mapping[str, str] = {}
 
 
 def add_part(part: StorePart) -> None:
     """Give the part to all stores that are opened and migrated from now on. Twice is once."""
-    for dialect in (Postgres, Sqlite):
-        dialect.words.update(part.words)
+    Postgres.words.update({**part.words, **part.postgres})
+    Sqlite.words.update({**part.words, **part.sqlite})
     schema.add_tables(part.folder / "schema.sql")
     add_statements(part.folder / "statements.sql")

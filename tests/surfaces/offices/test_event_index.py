@@ -3,8 +3,8 @@
 import pytest
 
 from hanbeon.domain.events import Event
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.store.operations.events import events_after
+from hanbeon.surfaces.offices.queue import queue_of_office
 from tests.service.raw_sql import run_sql
 from tests.surfaces.offices.office_kit import OfficeKit
 

@@ -10,8 +10,8 @@ from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, TaskDefinitionError, UnknownTask
 from hanbeon.store.operations.instances import NewInstance, register
-from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
+from hanbeon.surfaces.offices.rows import OfficeRecord
 from tests.surfaces.offices.office_kit import OfficeKit
 
 MINUTE_US = 60_000_000

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hanbeon.domain.delivery import PREFIX_OF_KIND, ListenerKind, kind_of_queue
 from hanbeon.domain.lifecycle import TERMINAL, State
+from hanbeon.domain.reserved_queues import counted_prefixes, reserved_prefix
 from hanbeon.store.operations import tallies
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -26,10 +26,10 @@ class QueueNumbers(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """The largest queues by name, with the sum of the others as `OTHERS`, and the jobs of all listeners' queues."""
+    """The largest queues by name, with the sum of the others as `OTHERS`, and the jobs by reserved prefix and state."""
 
     queues: dict[str, QueueNumbers]
-    deliveries: Mapping[tuple[ListenerKind, State], int]
+    reserved: Mapping[tuple[str, State], int]
 
 
 async def read_numbers(tx: Tx, most: int, batches: tallies.UnfoldedBatches) -> tuple[Numbers, int]:
@@ -59,7 +59,7 @@ async def read_numbers(tx: Tx, most: int, batches: tallies.UnfoldedBatches) -> t
         if total[State.READY] > 0:
             waited = (await tx.fetch("longest_wait_elsewhere", to_json([ids[name] for name in named])))[0]["waited_us"]
         found[OTHERS] = QueueNumbers(_all(total), waited)
-    return Numbers(found, await _deliveries(tx, changes)), len(unfolded)
+    return Numbers(found, await _reserved(tx, changes)), len(unfolded)
 
 
 def _folded(rows: Iterable[Any]) -> tuple[dict[str, _States], dict[str, int]]:
@@ -85,17 +85,16 @@ async def _waits(tx: Tx, names: Mapping[int, str]) -> dict[str, int]:
     return {names[queue_id]: max(0, waited) for queue_id, waited in found.items()}
 
 
-async def _deliveries(tx: Tx, changes: Mapping[str, _States]) -> Mapping[tuple[ListenerKind, State], int]:
-    prefixes = [
-        {"kind": kind.value, "prefix": prefix, "length": len(prefix) + _ID_LENGTH}
-        for kind, prefix in PREFIX_OF_KIND.items()
-    ]
-    found: Counter[tuple[ListenerKind, State]] = Counter()
-    for row in await tx.fetch("delivery_tallies", to_json(prefixes)):
-        found[ListenerKind(row["kind"]), State(row["state"])] += row["jobs"]
+async def _reserved(tx: Tx, changes: Mapping[str, _States]) -> Mapping[tuple[str, State], int]:
+    """The jobs of all queues with a prefix that is counted."""
+    counted = {each.prefix: each.queue("") for each in counted_prefixes()}
+    rows = [{"prefix": name, "start": start, "length": len(start) + _ID_LENGTH} for name, start in counted.items()]
+    found: Counter[tuple[str, State]] = Counter()
+    for row in await tx.fetch("prefix_tallies", to_json(rows)):
+        found[row["prefix"], State(row["state"])] += row["jobs"]
     for name, change in changes.items():
-        if (kind := kind_of_queue(name)) is not None:
-            found.update({(kind, state): number for state, number in change.items()})
+        if (reserved := reserved_prefix(name)) is not None and reserved.counted:
+            found.update({(reserved.prefix, state): number for state, number in change.items()})
     return found
 
 

@@ -1,9 +1,6 @@
 -- name: advance_event_counter
 UPDATE hanbeon.event_counter SET last_id = $1 WHERE only_row = 1
 
--- name: advance_relay
-UPDATE hanbeon.relay SET relayed_to = $1 WHERE only_row = 1
-
 -- name: event_bodies
 SELECT b.first_id, b.at, b.body FROM hanbeon.event_batch AS b
 WHERE b.first_id @in($1 bigint) AND b.first_id IS NOT NULL
@@ -33,9 +30,6 @@ WHERE o.queue_id = (SELECT q.id FROM hanbeon.queue AS q WHERE q.name = $1)
   AND b.first_id + b.count > $2 + 1
 ORDER BY o.first_id LIMIT $3
 
--- name: first_since
-SELECT min(l.since) AS since FROM hanbeon.listener AS l
-
 -- name: foldable
 SELECT b.first_id, b.count, b.at, b.delta, CASE WHEN b.delta IS NULL THEN b.body END AS body
 FROM hanbeon.event_batch AS b
@@ -59,21 +53,10 @@ SELECT last_id FROM hanbeon.event_counter WHERE only_row = 1
 -- name: lock_event_counter
 SELECT last_id FROM hanbeon.event_counter WHERE only_row = 1 @lock
 
--- name: lock_relay
--- Returns nothing while another transaction relays.
-SELECT r.relayed_to FROM hanbeon.relay AS r WHERE r.only_row = 1 @lock_skip
-
 -- name: number_events
 UPDATE hanbeon.event_batch AS b SET first_id = r.first_id
 FROM @rows($1 AS r; seq bigint, first_id bigint)
 WHERE @few(r.seq) AND b.seq = r.seq
-
--- name: relay_state
--- Whether there are listeners, and whether there are events to relay: the only query of an idle relay.
-SELECT r.relayed_to, c.last_id, (SELECT min(l.since) FROM hanbeon.listener AS l) AS since,
-  (SELECT min(b.seq) FROM hanbeon.event_batch AS b WHERE b.first_id IS NULL) AS unnumbered
-FROM hanbeon.relay AS r CROSS JOIN hanbeon.event_counter AS c
-WHERE r.only_row = 1 AND c.only_row = 1
 
 -- name: strip_bodies
 SELECT b.seq, b.body FROM hanbeon.event_batch AS b WHERE b.seq @in($1 bigint)

@@ -33,13 +33,6 @@ FROM hanbeon.job AS j GROUP BY (j.lane >> 32), j.state
 -- name: delete_timing
 DELETE FROM hanbeon.timing WHERE queue_id = $1 AND slot = $2
 
--- name: delivery_tallies
-SELECT r.kind, t.state, CAST(sum(t.jobs) AS bigint) AS jobs
-FROM @rows($1 AS r; kind text, prefix text, length bigint)
-JOIN hanbeon.queue AS q ON length(q.name) = r.length AND substr(q.name, 1, length(r.prefix)) = r.prefix
-JOIN hanbeon.tally AS t ON t.queue_id = q.id
-GROUP BY r.kind, t.state
-
 -- name: fine_timings
 -- Minutes from $1 until $2 that are not the first of their $3.
 SELECT t.queue_id, t.slot, t.flow FROM hanbeon.timing AS t
@@ -146,6 +139,13 @@ heads AS MATERIALIZED (
 )
 SELECT j.lane, j.run_at, j.created_at, j.free_at, hanbeon.now() AS now FROM heads AS h
 JOIN hanbeon.job AS j ON j.seq = h.seq AND @few(h.seq)
+
+-- name: prefix_tallies
+SELECT r.prefix, t.state, CAST(sum(t.jobs) AS bigint) AS jobs
+FROM @rows($1 AS r; prefix text, start text, length bigint)
+JOIN hanbeon.queue AS q ON length(q.name) = r.length AND substr(q.name, 1, length(r.start)) = r.start
+JOIN hanbeon.tally AS t ON t.queue_id = q.id
+GROUP BY r.prefix, t.state
 
 -- name: put_timings
 -- A read-modify-write under the lock of the fold row.

@@ -7,16 +7,17 @@ from typing import TypeVar
 
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
-from hanbeon.store.operations import offices, queries
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.listeners import listeners_of
-from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices import schemas, serializers
 from hanbeon.surfaces.offices.job_plan import meta_of
+from hanbeon.surfaces.offices.listener_rows import listeners_of
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
+from hanbeon.surfaces.offices.rows import Handling, OfficeRecord
 from hanbeon.surfaces.service import Service
 
 T = TypeVar("T")

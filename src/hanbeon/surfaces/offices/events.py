@@ -10,13 +10,13 @@ import msgspec
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import Phase
 from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Words
 from hanbeon.events.follower import Delivered
-from hanbeon.store.operations.offices import OFFICE_DELETED
 from hanbeon.surfaces.event_page import EventSource
+from hanbeon.surfaces.offices.queue import queue_of_office
+from hanbeon.surfaces.offices.rows import OFFICE_DELETED
 from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state

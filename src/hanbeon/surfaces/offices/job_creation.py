@@ -11,13 +11,13 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.enqueue import Enqueued, RowVersion
-from hanbeon.store.operations.offices import OfficeRecord, office_by_id
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.job_plan import PlannedJob, arguments_of, kind_of, meta_of, meta_text, new_job
 from hanbeon.surfaces.offices.resolve import Handlers, remembering
 from hanbeon.surfaces.offices.roles import keep_with_roles
+from hanbeon.surfaces.offices.rows import OfficeRecord, office_by_id
 from hanbeon.surfaces.validation import inside
 
 _ROUNDS = 10

@@ -14,8 +14,8 @@ from hanbeon.domain.job import NewJob, OnDependencyFailure, check_size, is_id
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
 from hanbeon.quotation import quoted
-from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
+from hanbeon.surfaces.offices.rows import OfficeRecord
 from hanbeon.surfaces.offices.schemas import TITLE_BYTES, JobSpec
 from hanbeon.surfaces.service import NewId, may_exist, random_id
 from hanbeon.surfaces.validation import check_encodable, inside

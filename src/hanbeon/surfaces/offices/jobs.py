@@ -11,17 +11,18 @@ import msgspec
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
 from hanbeon.domain.log import LogPlace
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
-from hanbeon.store.operations import offices, queries
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.offices import keywords, schemas, serializers
+from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.base import OfficeService, job_of
 from hanbeon.surfaces.offices.job_creation import make_jobs
 from hanbeon.surfaces.offices.job_plan import plan
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.vocabulary import JobStatus, selected, status_of_state
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, random_id

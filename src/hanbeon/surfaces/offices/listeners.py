@@ -9,7 +9,6 @@ import msgspec
 import uuid_utils
 from msgspec import UNSET
 
-from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.addresses import how_to_allow, why_refused
@@ -17,7 +16,8 @@ from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import check_scheme, masked
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
-from hanbeon.store.operations.listeners import ListenerRecord
+from hanbeon.surfaces.offices.delivery.rules import ListenerKind
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord
 from hanbeon.surfaces.offices.schemas import AN_ADDRESS, HOW_TO_MAKE_A_SECRET, WebhookBody, WebhookChange
 from hanbeon.surfaces.offices.webhook_secret import signing_key
 from hanbeon.surfaces.validation import inside, or_default

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hanbeon.domain.delivery import is_test, kind_of_queue
 from hanbeon.domain.job import JobRecord
-from hanbeon.domain.offices import office_of_queue
+from hanbeon.surfaces.offices.delivery.rules import is_test, kind_of_queue
+from hanbeon.surfaces.offices.queue import office_of_queue
 from hanbeon.surfaces.surface import JobPlace
 
 

@@ -10,8 +10,8 @@ from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
-from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.surfaces.offices.config import in_force, timeout_ms
+from hanbeon.surfaces.offices.rows import Handling, OfficeRecord
 from hanbeon.tasks.options import did_you_mean, duration_us
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task, TaskOptions

@@ -9,10 +9,10 @@ from hanbeon.domain.job import NewJob
 from hanbeon.errors import InvalidInput
 from hanbeon.store.fast.bulk import lanes_of
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.offices import OfficeRecord, keep_office, lock_office, roles_of_queue
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.config import BY_ROLE
 from hanbeon.surfaces.offices.resolve import DEFAULT_SESSION
+from hanbeon.surfaces.offices.rows import OfficeRecord, keep_office, lock_office, roles_of_queue
 
 
 def check_new_roles(office: OfficeRecord, field: str) -> None:

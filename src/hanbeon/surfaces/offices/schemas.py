@@ -12,8 +12,8 @@ from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_M
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
-from hanbeon.domain.simulation import Cause
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.offices.simulator import Cause
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
     EventType,

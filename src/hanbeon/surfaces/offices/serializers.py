@@ -9,18 +9,18 @@ from typing import Any
 
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
-from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import phase_of
 from hanbeon.outbound.targets import masked
-from hanbeon.store.operations.listeners import ListenerRecord
-from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.surfaces import explanation
 from hanbeon.surfaces.offices.config import in_force
+from hanbeon.surfaces.offices.delivery.rules import ListenerKind
 from hanbeon.surfaces.offices.job_plan import meta_of
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord
+from hanbeon.surfaces.offices.queue import queue_of_office
+from hanbeon.surfaces.offices.rows import OfficeRecord
 from hanbeon.surfaces.offices.schemas import (
     Edge,
     Job,

@@ -11,22 +11,22 @@ from msgspec import UNSET
 
 from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import Conflict
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
-from hanbeon.store.operations import offices
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
-from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.offices import keywords, schemas
+from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
 from hanbeon.surfaces.offices.events import source, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listeners_of
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
 from hanbeon.surfaces.offices.roles import check_added_roles, check_new_roles
+from hanbeon.surfaces.offices.rows import OfficeRecord
 from hanbeon.surfaces.offices.simulation import OfficeSimulation
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks

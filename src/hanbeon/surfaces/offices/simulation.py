@@ -7,24 +7,25 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Unpack
 
 from hanbeon.cleanup import to_the_end
-from hanbeon.domain import simulation
 from hanbeon.domain.graph import dependents_of_any
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.domain.simulation import Cause, SimulatedJob, Step
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import Conflict
-from hanbeon.store.operations import offices, queries
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.mean_run import mean_runs_us
-from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.bounded_turns import BoundedTurns
 from hanbeon.surfaces.offices import keywords, schemas
+from hanbeon.surfaces.offices import rows as offices
+from hanbeon.surfaces.offices import simulator as simulation
 from hanbeon.surfaces.offices.base import OfficeService
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
+from hanbeon.surfaces.offices.rows import OfficeRecord
 from hanbeon.surfaces.offices.schemas import SIMULATED_MOST
 from hanbeon.surfaces.offices.serializers import iso_ms
+from hanbeon.surfaces.offices.simulator import Cause, SimulatedJob, Step
 from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.validation import given_fields, validate

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.surface import Command, Surface
 
 SURFACE = Surface(
     name="offices",
     title="Graphs of jobs with slots per office and role, sessions that run them, webhooks and notifications.",
     service="hanbeon.surfaces.offices.service:Offices",
     api="hanbeon.surfaces.offices.operations",
+    commands=(
+        Command(
+            "office",
+            "Manage offices: their jobs, config, statistics and events.",
+            "Offices",
+            "hanbeon.surfaces.offices.commands:office",
+        ),
+    ),
     pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
     executor="hanbeon.surfaces.offices.delivery.executor:DeliveryExecutor",
-    queues=("hanbeon.domain.offices:queue_of_office", "hanbeon.domain.delivery:queue_of_tests"),
+    metrics="hanbeon.surfaces.offices.metrics:METRICS",
+    store="hanbeon.surfaces.offices.store_part:PART",
+    queues=("hanbeon.surfaces.offices.queue:queue_of_office", "hanbeon.surfaces.offices.delivery.rules:queue_of_tests"),
     job_place="hanbeon.surfaces.offices.place:place_of_job",
     docs="offices.md",
 )

@@ -9,27 +9,28 @@ from typing import Any, Unpack
 
 import msgspec
 
-from hanbeon.domain.delivery import ListenerKind, queue_of_tests
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.masks import MASK
 from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
 from hanbeon.messages import Messenger
-from hanbeon.store.operations import offices, queries
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.listeners import (
+from hanbeon.store.operations.pages import merged
+from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices import keywords, listeners, schemas, serializers
+from hanbeon.surfaces.offices import rows as offices
+from hanbeon.surfaces.offices.base import OfficeService
+from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
+from hanbeon.surfaces.offices.delivery.rules import ListenerKind, queue_of_tests
+from hanbeon.surfaces.offices.listener_rows import (
     ListenerRecord,
     add_queue_of_tests,
     enable_listener,
     listeners_of,
     put_listeners,
 )
-from hanbeon.store.operations.pages import merged
-from hanbeon.store.operations.queries import JobFilter
-from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import keywords, listeners, schemas, serializers
-from hanbeon.surfaces.offices.base import OfficeService
-from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
 from hanbeon.surfaces.service import NewId, random_id

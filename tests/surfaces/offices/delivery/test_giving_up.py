@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hanbeon.domain.delivery import is_to_be_disabled
 from hanbeon.errors import OfficeNotFound, WebhookNotFound
+from hanbeon.surfaces.offices.delivery.rules import is_to_be_disabled
 from tests.outbound.web import Web, reply
 from tests.surfaces.offices.delivery.hooks import SECRET, ids, listen, statuses, types
 from tests.surfaces.offices.office_kit import OfficeKit

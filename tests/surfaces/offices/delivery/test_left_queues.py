@@ -8,10 +8,10 @@ from unittest.mock import AsyncMock
 import pytest
 
 from hanbeon import Context
-from hanbeon.domain.delivery import queue_of_tests
-from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput
 from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.surfaces.offices.delivery.rules import queue_of_tests
+from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
 from hanbeon.surfaces.verify import verify
 from tests.outbound.web import Web, reply

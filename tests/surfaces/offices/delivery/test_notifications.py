@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.delivery import TASK, ListenerKind
 from hanbeon.domain.job import JobRecord
 from hanbeon.store.operations.queries import JobFilter, list_jobs
+from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind
 from hanbeon.testing import TestKit
 from tests.outbound.mail import smtp_server
 from tests.outbound.web import Web, reply, silence

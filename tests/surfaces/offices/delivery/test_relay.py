@@ -84,7 +84,7 @@ async def test_a_relay_that_fails_half_way_has_done_nothing(app: App, monkeypatc
         raise ConnectionResetError
 
     with monkeypatch.context() as patch:
-        patch.setattr("hanbeon.store.operations.relay.enqueue", broken)
+        patch.setattr("hanbeon.surfaces.offices.delivery.relay_rows.enqueue", broken)
         with pytest.raises(Exception):  # noqa: B017, PT011 - of either database's kind
             await relay.run_once()
     assert await _deliveries(app, office, hook) == []

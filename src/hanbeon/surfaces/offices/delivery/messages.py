@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 
 from hanbeon.clock import micros
-from hanbeon.domain.delivery import POLICY, TASK, TEST_POLICY, ListenerKind, queue_of_tests
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord, NewJob
-from hanbeon.domain.offices import office_of_queue
 from hanbeon.settings import Settings
-from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.store.operations.queries import nodes_by_id, now_us
-from hanbeon.store.operations.relay import Listeners
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.offices.delivery.failure_text import failure_text
+from hanbeon.surfaces.offices.delivery.relay_rows import Listeners
+from hanbeon.surfaces.offices.delivery.rules import POLICY, TASK, TEST_POLICY, ListenerKind, queue_of_tests
 from hanbeon.surfaces.offices.events import translated
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord
+from hanbeon.surfaces.offices.queue import office_of_queue
 from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import MESSAGE, EventType, MessageType

@@ -7,9 +7,9 @@ import math
 from hanbeon.clock import Clock
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
-from hanbeon.store.operations.relay import relay, relay_state
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.messages import MessageBuilder
+from hanbeon.surfaces.offices.delivery.relay_rows import relay, relay_state
 
 _EVENTS_AT_ONCE = 1_000
 _QUIET_POLLS = 6

@@ -8,7 +8,6 @@ import datetime as dt
 from typing import Any, NamedTuple
 
 from hanbeon.clock import MICROS, Clock, micros
-from hanbeon.domain.delivery import is_test
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
@@ -19,9 +18,10 @@ from hanbeon.outbound.client import HttpRequest, OutboundClient
 from hanbeon.outbound.network import reason_outside_tasks
 from hanbeon.outbound.origin import split_url
 from hanbeon.settings import Settings
-from hanbeon.store.operations.listeners import ListenerRecord, listener_by_id, note_failure, note_success
 from hanbeon.store.store import Store
+from hanbeon.surfaces.offices.delivery.rules import is_test
 from hanbeon.surfaces.offices.delivery.specs import NOBODY
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listener_by_id, note_failure, note_success
 from hanbeon.surfaces.offices.webhook_secret import signing_key
 
 _log = get_logger("hanbeon.outgoing")

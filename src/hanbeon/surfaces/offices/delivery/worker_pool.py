@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hanbeon.clock import Clock
-from hanbeon.domain.delivery import TASK, ListenerKind
 from hanbeon.engine.pool import TaskPool
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.relay import Relay
+from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind
 from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
 from hanbeon.tasks.task import Task, TaskOptions
 

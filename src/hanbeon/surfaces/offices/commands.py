@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hanbeon.cli.groups import group
-from hanbeon.cli.office import jobs
-from hanbeon.cli.office.options import Office, pair, settings_of
 from hanbeon.cli.options import AppName, Cursor, Database, Json, Limit, Yes
 from hanbeon.quotation import quoted
+from hanbeon.surfaces.offices import job_commands as jobs
+from hanbeon.surfaces.offices.command_options import Office, pair, settings_of
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.offices import schemas
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def list_(database: Database = None, cursor: Cursor = None, limit: Limit = 100, json: Json = False) -> None:
     """List offices, one page at a time."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import offices_of
-    from hanbeon.cli.office.render import pairs_text
     from hanbeon.cli.output import print_json, print_next_page, print_table
+    from hanbeon.surfaces.offices.command_lookup import offices_of
+    from hanbeon.surfaces.offices.command_output import pairs_text
 
     async def work() -> schemas.OfficePage:
         async with offices_of(database) as offices:
@@ -66,8 +66,8 @@ def create(
     settings as `config set`.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import offices_with_tasks
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import offices_with_tasks
 
     body: dict[str, Any] = {"name": name}
     if session:
@@ -91,9 +91,9 @@ def create(
 def show(office: Office, database: Database = None, json: Json = False) -> None:
     """Show an office: its config, sessions, notifications, webhooks and job counts."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import office_facts
     from hanbeon.cli.output import print_facts, print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import office_facts
 
     async def work() -> tuple[schemas.Office, schemas.JobQueueStats]:
         async with offices_of(database) as offices:
@@ -133,9 +133,9 @@ def change(
     Sessions that are not named stay. Jobs that wait without a handler get the one that the new sessions assign.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_with_tasks
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
+    from hanbeon.surfaces.offices.command_lookup import find, offices_with_tasks
 
     body: dict[str, Any] = {} if name is None else {"name": name}
     if session:
@@ -159,9 +159,9 @@ def change(
 def show_config(office: Office, database: Database = None, json: Json = False) -> None:
     """Show how an office runs its jobs. Times are in milliseconds."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import config_facts
     from hanbeon.cli.output import print_facts, print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import config_facts
 
     async def work() -> schemas.Office:
         async with offices_of(database) as offices:
@@ -189,9 +189,9 @@ def set_config(
 ) -> None:
     """Change an office's config; settings that are not named stay. Takes effect at every worker's next claim."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import config_facts
     from hanbeon.cli.output import print_facts, print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import config_facts
 
     changes = settings_of(settings)
 
@@ -218,8 +218,8 @@ def delete(
     """Delete an office. Its finished jobs are kept for their retention, but belong to no office any more."""
     from hanbeon.cli.confirm import confirm
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find_office, offices_of
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import find_office, offices_of
 
     async def work(office_id: str) -> None:
         async with offices_of(database) as offices:

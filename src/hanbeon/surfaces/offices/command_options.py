@@ -6,16 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
-from hanbeon.cli.completion import office_names
+from hanbeon.cli.completion import names_or_ids
 from hanbeon.quotation import quoted
 from hanbeon.surfaces.offices.vocabulary import JobStatus
+
+
+def _office_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    from hanbeon.surfaces.offices.rows import offices
+
+    return names_or_ids(ctx, offices, incomplete)
+
 
 Office = Annotated[
     str,
     typer.Argument(
         metavar="OFFICE",
         help="The office's id, or its name if it is unique.",
-        autocompletion=office_names,
+        autocompletion=_office_names,
         show_default=False,
     ),
 ]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.domain.simulation import Cause, Simulated, SimulatedJob, simulate, slot_to_add
+from hanbeon.surfaces.offices.simulator import Cause, Simulated, SimulatedJob, simulate, slot_to_add
 
 
 def job(number: int, run: int, *after: int, role: str = "", due: int = 0, running: bool = False) -> SimulatedJob:

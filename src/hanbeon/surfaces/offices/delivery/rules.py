@@ -34,9 +34,9 @@ AT_ONCE = {"max_concurrent": 4}
 
 
 _REMEDY = "use another queue"
-_QUEUES = {kind: reserve(ReservedPrefix(kind.value, f"a {kind} of an office", _REMEDY)) for kind in ListenerKind}
-PREFIX_OF_KIND = {kind: reserved.queue("") for kind, reserved in _QUEUES.items()}
-"""How the names of the queues of each kind begin; the id of a listener follows."""
+_QUEUES = {
+    kind: reserve(ReservedPrefix(kind.value, f"a {kind} of an office", _REMEDY, counted=True)) for kind in ListenerKind
+}
 _TESTS = reserve(ReservedPrefix("webhook-test", "a webhook of an office", _REMEDY))
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.office.options import Item, Office, Role, Statuses
 from hanbeon.cli.options import AppName, Cursor, Database, Follow, Json, JsonLines, Limit, Yes
 from hanbeon.quotation import quoted
+from hanbeon.surfaces.offices.command_options import Item, Office, Role, Statuses
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.offices import schemas
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def stats(office: Office, database: Database = None, json: Json = False) -> None:
     """Show the exact number of jobs by status, and the average duration of done jobs in milliseconds."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import stats_facts
     from hanbeon.cli.output import print_facts, print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import stats_facts
 
     async def work() -> schemas.JobQueueStats:
         async with offices_of(database) as offices:
@@ -54,10 +54,10 @@ def simulate(
     A job is taken to run as long as the latest of its task and role did. Nothing is changed.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.options import settings_of
-    from hanbeon.cli.office.render import path_row, simulation_facts
     from hanbeon.cli.output import print_facts, print_json, print_table
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_options import settings_of
+    from hanbeon.surfaces.offices.command_output import path_row, simulation_facts
 
     limits = settings_of(set_ or [])
 
@@ -88,9 +88,9 @@ def jobs(
 ) -> None:
     """List the jobs of an office in the order of their creation."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import job_row
     from hanbeon.cli.output import print_json, print_next_page, print_table
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import job_row
 
     async def work() -> schemas.JobPage:
         async with offices_of(database) as offices:
@@ -122,8 +122,8 @@ def add(
 ) -> None:
     """Create a batch of jobs in an office, all or none, and print their ids in the order of the file."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_with_tasks
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_with_tasks
 
     batch = _read_batch(file)
 
@@ -149,10 +149,10 @@ def events(
 ) -> None:
     """Print the events of an office in commit order."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
-    from hanbeon.cli.office.render import event_line
     from hanbeon.cli.output import console, print_json_line
     from hanbeon.errors import EventsMissed
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_output import event_line
 
     out = console()
 
@@ -181,8 +181,8 @@ def events(
 def process(office: Office, database: Database = None, json: Json = False) -> None:
     """Make due jobs of an office ready now, and wake all workers."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find, offices_of
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import find, offices_of
 
     async def work() -> schemas.Processed:
         async with offices_of(database) as offices:
@@ -210,8 +210,8 @@ def cancel_all(
     """
     from hanbeon.cli.confirm import confirm
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.office.lookup import find_office, offices_of
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import find_office, offices_of
 
     given = {"statuses": status or None, "role": role, "task_id": task_id}
     filters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -250,9 +250,9 @@ def send_test(
     """
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.job_follower import raise_unless_succeeded
-    from hanbeon.cli.office.lookup import find, find_webhook
     from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.command_lookup import find, find_webhook
     from hanbeon.surfaces.offices.service import Offices
 
     async def work() -> tuple[schemas.Webhook, schemas.Delivery]:

@@ -7,12 +7,18 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.delivery import AT_ONCE, ListenerKind, is_to_be_disabled, queue_of_listener, queue_of_tests
 from hanbeon.domain.job import is_id
 from hanbeon.store.operations.events import last_event_id
 from hanbeon.store.operations.orphaned_queues import leave_queues
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.offices.delivery.rules import (
+    AT_ONCE,
+    ListenerKind,
+    is_to_be_disabled,
+    queue_of_listener,
+    queue_of_tests,
+)
 
 _ERROR_MOST = 500
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import NewJob
-from hanbeon.domain.offices import office_of_queue
 from hanbeon.store.operations.enqueue import check_batch, enqueue
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
-from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listeners_of
+from hanbeon.surfaces.offices.queue import office_of_queue
 
 _BATCHES = 20
 

@@ -4,6 +4,9 @@ VALUES ($1, $2, $3, $4, hanbeon.now(), hanbeon.now())
 ON CONFLICT DO NOTHING
 RETURNING id
 
+-- name: advance_relay
+UPDATE hanbeon.relay SET relayed_to = $1 WHERE only_row = 1
+
 -- name: change_office
 UPDATE hanbeon.office
 SET name = $2, config = $3, sessions = $4, version = version + 1, changed_at = hanbeon.now()
@@ -29,6 +32,9 @@ ORDER BY j.seq LIMIT $3 @lock_skip
 
 -- name: enable_listener
 UPDATE hanbeon.listener SET disabled_at = NULL, failures = 0, failing_since = NULL WHERE id = $1
+
+-- name: first_since
+SELECT min(l.since) AS since FROM hanbeon.listener AS l
 
 -- name: hand_over
 -- The rows are locked. This is the only place where a job changes its lane, before it has ever run.
@@ -75,6 +81,10 @@ ORDER BY l.office_id, l.kind, l.place
 SELECT o.id, o.name, o.config, o.sessions, o.version, o.created_at, o.changed_at
 FROM hanbeon.office AS o WHERE o.id = $1 @lock
 
+-- name: lock_relay
+-- Returns nothing while another transaction relays.
+SELECT r.relayed_to FROM hanbeon.relay AS r WHERE r.only_row = 1 @lock_skip
+
 -- name: lock_waiting
 -- Still waiting now that they are locked: they may have been cancelled since they were read.
 SELECT j.seq, j.lane, j.meta, j.policy, j.timeout_us FROM hanbeon.job AS j
@@ -108,6 +118,13 @@ SELECT r.id, r.office_id, r.kind, r.place, r.url, r.secret, r.events, r.since, h
 FROM @rows($1 AS r; id @uuid, office_id @uuid, kind text, place integer, url text, secret text, events text, since bigint)
 WHERE true
 ON CONFLICT (id) DO UPDATE SET place = excluded.place, url = excluded.url, secret = excluded.secret, events = excluded.events
+
+-- name: relay_state
+-- Whether there are listeners, and whether there are events to relay: the only query of an idle relay.
+SELECT r.relayed_to, c.last_id, (SELECT min(l.since) FROM hanbeon.listener AS l) AS since,
+  (SELECT min(b.seq) FROM hanbeon.event_batch AS b WHERE b.first_id IS NULL) AS unnumbered
+FROM hanbeon.relay AS r CROSS JOIN hanbeon.event_counter AS c
+WHERE r.only_row = 1 AND c.only_row = 1
 
 -- name: roles_of_queue
 -- Ever seen there: a lane stays as long as jobs may refer to it.

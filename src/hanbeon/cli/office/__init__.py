@@ -1,1 +1,0 @@
-"""`hanbeon office`: manages offices directly in the database; no server is needed."""
