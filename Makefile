@@ -110,10 +110,12 @@ lint: setup ## Check format, style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(BIN)/python -m tools.dashboard_checks lint
 
 fmt: setup ## Format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+	@$(BIN)/python -m tools.dashboard_checks fmt
 
 chaos: setup ## Run the long kill tests
 	HANBEON_CHAOS=long $(BIN)/pytest -m chaos $(ARGS)

@@ -1,28 +1,28 @@
 // The frame of all pages: navigation, search, preferences, banners, and the way in.
 import { effect, signal, useSignal } from "@preact/signals";
-import { render, type JSX } from "preact";
+import { type JSX, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, heard, Problem, session, whoAmI } from "./lib/api";
+import { duration } from "./lib/format";
+import { followEvents } from "./lib/live";
+import { language, theme, zone } from "./lib/preferences";
+import { link, place } from "./lib/router";
 import { ChainPage } from "./pages/chains/chain";
 import { Chains } from "./pages/chains/chains";
 import { DeadLetters } from "./pages/engine/dead_letters";
-import { Exports } from "./pages/exports/exports";
-import { duration } from "./lib/format";
 import { Home } from "./pages/engine/home";
 import { Actions, Instances, Settings } from "./pages/engine/installation";
 import { Job } from "./pages/engine/job";
 import { Jobs } from "./pages/engine/jobs";
-import { followEvents } from "./lib/live";
-import { OfficePage, Offices } from "./pages/offices/offices";
-import { choiceOf, Palette } from "./ui/palette";
-import { Button, Empty, notice, Panel, wordsOf } from "./ui/parts";
-import { language, theme, zone } from "./lib/preferences";
 import { Queues } from "./pages/engine/queues";
-import { link, place } from "./lib/router";
+import { Exports } from "./pages/exports/exports";
+import { OfficePage, Offices } from "./pages/offices/offices";
 import { NewSchedulePage, SchedulePage } from "./pages/schedules/schedule";
 import { Schedules } from "./pages/schedules/schedules";
+import { choiceOf, Palette } from "./ui/palette";
+import { Button, Empty, notice, Panel, wordsOf } from "./ui/parts";
 import "./ui/style.css";
-import { t, type Text } from "./lib/texts";
+import { type Text, t } from "./lib/texts";
 import { Workflows } from "./pages/workflows/workflows";
 
 interface PageInfo {
@@ -35,9 +35,17 @@ const PAGES: PageInfo[] = [
   { name: "home", group: "work", show: () => <Home /> },
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
-  { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
+  {
+    name: "offices",
+    group: "surfaces",
+    show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />),
+  },
   { name: "schedules", group: "surfaces", show: scheduleOf },
-  { name: "chains", group: "surfaces", show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />) },
+  {
+    name: "chains",
+    group: "surfaces",
+    show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />),
+  },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "deadletters", group: "system", show: () => <DeadLetters /> },
   { name: "actions", group: "system", show: () => <Actions /> },
@@ -89,10 +97,19 @@ function Frame(): JSX.Element {
           <h1>{page ? t(page.name) : "Hanbeon"}</h1>
           <Live />
           <Palette pages={PAGES.map((each) => choiceOf(each.name, t(each.name)))} />
-          <button type="button" class="btn plain" aria-pressed={zone.value === "kst"} onClick={() => (zone.value = zone.value === "kst" ? "local" : "kst")}>
+          <button
+            type="button"
+            class="btn plain"
+            aria-pressed={zone.value === "kst"}
+            onClick={() => (zone.value = zone.value === "kst" ? "local" : "kst")}
+          >
             KST
           </button>
-          <button type="button" class="btn plain" onClick={() => (language.value = language.value === "en" ? "ko" : "en")}>
+          <button
+            type="button"
+            class="btn plain"
+            onClick={() => (language.value = language.value === "en" ? "ko" : "en")}
+          >
             {t("language")}
           </button>
           <button
@@ -138,7 +155,8 @@ function Live(): JSX.Element {
 }
 
 function Banner(): JSX.Element | null {
-  const stale = loadedVersion.value !== null && serverVersion.value !== null && loadedVersion.value !== serverVersion.value;
+  const stale =
+    loadedVersion.value !== null && serverVersion.value !== null && loadedVersion.value !== serverVersion.value;
   return (
     <div class="banners" aria-live="polite">
       {!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}
@@ -197,7 +215,8 @@ function LogIn(): JSX.Element {
 }
 
 function Root(): JSX.Element {
-  if (session.value === undefined) return <div class="frame">{!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}</div>;
+  if (session.value === undefined)
+    return <div class="frame">{!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}</div>;
   return session.value === null ? <LogIn /> : <Frame />;
 }
 

@@ -6,7 +6,8 @@ export const number = (value: number, digits = 0): string =>
   new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value);
 
 /** A number with its unit; Korean ones follow it without a space. */
-const withUnit = (value: string | number, unit: string): string => `${value}${language.value === "ko" ? "" : " "}${unit}`;
+const withUnit = (value: string | number, unit: string): string =>
+  `${value}${language.value === "ko" ? "" : " "}${unit}`;
 
 /** A duration in seconds, in its two largest units. */
 export function duration(seconds: number | null | undefined): string {

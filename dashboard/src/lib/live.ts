@@ -1,5 +1,5 @@
 // Data that stays fresh: asked again on a timer, and at once when the event stream tells of a change.
-import { effect, signal, useSignal, type Signal } from "@preact/signals";
+import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Problem, session } from "./api";
 

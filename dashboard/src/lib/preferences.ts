@@ -1,5 +1,5 @@
 // Choices of the viewer, kept in the browser: language, theme and time zone.
-import { effect, signal, type Signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 
 function kept<T extends string>(name: string, choices: readonly T[], initial: T): Signal<T> {
   const stored = read(name);
@@ -34,7 +34,7 @@ export const theme = kept<"light" | "dark">("theme", ["light", "dark"], dark ? "
 export const zone = kept<"local" | "kst">("zone", ["local", "kst"], "local");
 
 effect(() => {
-  document.documentElement.dataset["theme"] = theme.value;
+  document.documentElement.dataset.theme = theme.value;
   document.documentElement.lang = language.value;
 });
 
@@ -49,7 +49,9 @@ effect(() => write("views", JSON.stringify(views.value)));
 function parsedViews(): View[] {
   try {
     const found: unknown = JSON.parse(read("views") ?? "[]");
-    return Array.isArray(found) ? found.filter((each) => typeof each?.name === "string" && typeof each?.query === "string") : [];
+    return Array.isArray(found)
+      ? found.filter((each) => typeof each?.name === "string" && typeof each?.query === "string")
+      : [];
   } catch {
     return [];
   }

@@ -39,15 +39,27 @@ const RULES: Sentence[] = [
   [/^an instant in the years (\S+) to (\S+)$/, "$1년부터 $2년까지의 시각"],
   [/^an IANA time zone$/, "IANA 시간대"],
   [/^a UUID in lower-case text form$/, "소문자로 쓴 UUID 문자열"],
-  [/^a UUID in lower-case text form, or its first characters, at least (\S+)$/, "소문자로 쓴 UUID 또는 그 앞부분 $1자 이상"],
-  [/^a name of (\S+) to (\S+) letters, digits, - and _ that begins with a letter$/, "글자로 시작하고 글자, 숫자, -, _로 된 $1~$2자의 이름"],
+  [
+    /^a UUID in lower-case text form, or its first characters, at least (\S+)$/,
+    "소문자로 쓴 UUID 또는 그 앞부분 $1자 이상",
+  ],
+  [
+    /^a name of (\S+) to (\S+) letters, digits, - and _ that begins with a letter$/,
+    "글자로 시작하고 글자, 숫자, -, _로 된 $1~$2자의 이름",
+  ],
   [/^an Apprise URL, or the name of a secret that holds one$/, "Apprise URL 또는 그것이 담긴 시크릿의 이름"],
   [/^the next_cursor of (?:a page|an answer)$/, "앞선 응답의 next_cursor 값"],
   [/^the `after` of a page$/, "앞선 응답의 after 값"],
   [/^the id of an event from (\S+) to (\S+), or (\S+)$/, "$1부터 $2까지의 이벤트 ID 또는 $3 꼴의 문자열"],
-  [/^the plain name of a public function of the library, or NO_OPERATION$/, "NO_OPERATION 또는 라이브러리에 있는 공개 함수의 이름"],
+  [
+    /^the plain name of a public function of the library, or NO_OPERATION$/,
+    "NO_OPERATION 또는 라이브러리에 있는 공개 함수의 이름",
+  ],
   [/^base64 of (\S+) to (\S+) random bytes: (.+)$/, "$3처럼 무작위 $1~$2바이트를 base64로 쓴 문자열"],
-  [/^a text of (\S+) to (\S+) characters without NUL, at best base64 of (\S+) to (\S+) random bytes: (.+)$/, "NUL이 없는 $1~$2자, 되도록 $5처럼 무작위 $3~$4바이트를 base64로 쓴 문자열"],
+  [
+    /^a text of (\S+) to (\S+) characters without NUL, at best base64 of (\S+) to (\S+) random bytes: (.+)$/,
+    "NUL이 없는 $1~$2자, 되도록 $5처럼 무작위 $3~$4바이트를 base64로 쓴 문자열",
+  ],
   [/^an address like (\S+)$/, "$1 같은 주소"],
   [/^an address like (\S+) or (\S+)$/, "$1 또는 $2 같은 주소"],
 ];
@@ -79,8 +91,14 @@ const SENTENCES: Sentence[] = [
     (rule = "", got = "", name = "") => must(rule)?.concat(given(got), meant(name)),
   ],
   [/^is required; it must be (.+)$/s, (rule = "") => must(rule) && `필수입니다. ${must(rule)}`],
-  [/^each name must be (.+?), got (.+)$/s, (rule = "", got = "") => must(rule) && `각 이름은 ${must(rule)}${given(got)}`],
-  [/^unknown field;(?: did you mean (.+?)\?)? known fields are (.*)$/s, (name = "", known) => `알 수 없는 필드입니다.${meant(name)} 쓸 수 있는 필드: ${known}`],
+  [
+    /^each name must be (.+?), got (.+)$/s,
+    (rule = "", got = "") => must(rule) && `각 이름은 ${must(rule)}${given(got)}`,
+  ],
+  [
+    /^unknown field;(?: did you mean (.+?)\?)? known fields are (.*)$/s,
+    (name = "", known) => `알 수 없는 필드입니다.${meant(name)} 쓸 수 있는 필드: ${known}`,
+  ],
   [/^must not be before (\w+) \((.+?)\), got (.+?); /, "$1($2)보다 앞설 수 없습니다. 받은 값: $3"],
   [/^must not be empty$/, "비어 있으면 안 됩니다."],
   [/^must not contain a NUL character$/, "NUL 문자를 담을 수 없습니다."],

@@ -9,7 +9,10 @@ export function translated(sentences: Sentence[], text: string): string | undefi
     const found = pattern.exec(text);
     if (!found) continue;
     const groups = found.slice(1).map((each) => each ?? "");
-    const made = typeof korean === "string" ? korean.replace(/\$(\d)/g, (_, group: string) => groups[Number(group) - 1] ?? "") : korean(...groups);
+    const made =
+      typeof korean === "string"
+        ? korean.replace(/\$(\d)/g, (_, group: string) => groups[Number(group) - 1] ?? "")
+        : korean(...groups);
     if (made !== undefined) return made;
   }
   return undefined;

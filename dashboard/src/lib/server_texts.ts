@@ -4,7 +4,7 @@ import { duration, queueName } from "./format";
 import { language } from "./preferences";
 import { ruleText } from "./rule_texts";
 import korean from "./server_texts.json";
-import { isText, t, type Text } from "./texts";
+import { isText, type Text, t } from "./texts";
 
 type Values = Record<string, unknown>;
 /** States by the names that surfaces have for them. */
@@ -27,7 +27,13 @@ const stateWord = (state: string | null | undefined): string => {
 function variantOf(reason: ExplanationReason): string {
   const { code } = reason;
   if (code === "finished") {
-    const ended = reason.replaced_by ? ".replaced" : reason.blocked_by?.length ? ".blocked" : reason.failure_type ? ".failed" : "";
+    const ended = reason.replaced_by
+      ? ".replaced"
+      : reason.blocked_by?.length
+        ? ".blocked"
+        : reason.failure_type
+          ? ".failed"
+          : "";
     return code + ended;
   }
   if (code === "stopping" && reason.overdue) return `${code}.overdue`;
@@ -54,7 +60,9 @@ export function reasonText(reason: ExplanationReason): string {
 export function momentText(moment: Moved, queue: string, attempts: EngineAttempt[]): string {
   const { attempt, type } = moment;
   const found = attempts.find((each) => each.attempt === attempt);
-  const why = found?.failure_type ? ` (${found.failure_type})${found.error_message ? `: ${found.error_message}` : ""}` : "";
+  const why = found?.failure_type
+    ? ` (${found.failure_type})${found.error_message ? `: ${found.error_message}` : ""}`
+    : "";
   const key = attempt !== null && (type === "failed" || type === "cancelled") ? `${type}.attempt` : type;
   return told("moment", key, { attempt, queue: queueName(queue), why }) ?? moment.text;
 }

@@ -2,8 +2,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { may, session } from "../lib/api";
-import { Button } from "./parts";
 import { words } from "../lib/words";
+import { Button } from "./parts";
 import "./act.css";
 
 const w = words(
@@ -15,7 +15,7 @@ const w = words(
 export const mayWrite = (): boolean => may() || session.value?.scope === "user";
 
 interface ActProps {
-  onClick: () => void | Promise<unknown>;
+  onClick: () => unknown;
   children: ComponentChildren;
   /** Only administrators may; otherwise users, too. */
   admin?: boolean;
@@ -35,7 +35,8 @@ export function Act({ admin, disabled, ...props }: ActProps): JSX.Element {
 }
 
 /** A text as one word of a shell. */
-export const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 export interface Command {
   name: string;
@@ -45,7 +46,7 @@ export interface Command {
 }
 
 /** A menu with each action as a `curl` command and as a command line. `row`: the name of the row that it is for. */
-export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Element {
+export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Element | null {
   const copied = useSignal("");
   const copy = async (text: string): Promise<void> => {
     await navigator.clipboard.writeText(text);
@@ -53,11 +54,17 @@ export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Elemen
     setTimeout(() => (copied.value = ""), 1_500);
   };
   const one = (name: string, kind: string, text: string): JSX.Element => (
-    <button type="button" class="btn plain" title={text} aria-label={[name, row].filter(Boolean).join(" ") + `: ${kind}`} onClick={() => void copy(text)}>
+    <button
+      type="button"
+      class="btn plain"
+      title={text}
+      aria-label={`${[name, row].filter(Boolean).join(" ")}: ${kind}`}
+      onClick={() => void copy(text)}
+    >
       {copied.value === text ? w("copied") : kind}
     </button>
   );
-  if (of.length === 0) return <></>;
+  if (of.length === 0) return null;
   return (
     <details
       class={row === undefined ? "copies" : "copies small"}
@@ -72,7 +79,14 @@ export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Elemen
         <summary class="btn plain">{w("copyAs")}</summary>
       ) : (
         <summary class="btn plain" aria-label={`${w("copyAs")} ${row}`} title={w("copyAs")}>
-          <svg class="shape" viewBox="0 0 14 14" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true">
+          <svg
+            class="shape"
+            viewBox="0 0 14 14"
+            fill="none"
+            stroke="currentColor"
+            stroke-width="1.6"
+            aria-hidden="true"
+          >
             <path d="M5 5h7v7H5zM2 9V2h7" />
           </svg>
         </summary>
@@ -91,11 +105,18 @@ export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Elemen
 }
 
 /** The name of a thing as the title of its page, with a way back to the list. */
-export function Crumb({ list, href, children }: { list: string; href: string; children: ComponentChildren }): JSX.Element {
+export function Crumb({
+  list,
+  href,
+  children,
+}: {
+  list: string;
+  href: string;
+  children: ComponentChildren;
+}): JSX.Element {
   return (
     <p class="crumb">
       <a href={href}>{list}</a> <span aria-hidden="true">›</span> {children}
     </p>
   );
 }
-

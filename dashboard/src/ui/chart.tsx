@@ -1,6 +1,7 @@
 // A chart of at most two lines over time, with exact values on hover. Its data come from the database.
-import { useEffect, useRef } from "preact/hooks";
+
 import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { clock } from "../lib/format";
 import { language, theme, zone } from "../lib/preferences";
@@ -27,7 +28,8 @@ const HEIGHT = 180;
 /** Durations that people count in, where powers of ten would be 16 min 40 s. */
 const TICKS = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000];
 const inTicks = {
-  splits: (_: uPlot, __: number, least: number, most: number): number[] => TICKS.filter((each) => each >= least && each <= most),
+  splits: (_: uPlot, __: number, least: number, most: number): number[] =>
+    TICKS.filter((each) => each >= least && each <= most),
   filter: (_: uPlot, splits: number[]): number[] => splits,
 };
 
@@ -46,7 +48,12 @@ export function Chart(props: Props): JSX.Element {
         scales: { y: props.log ? { distr: 3 } : { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
           { ...axis, size: 32, values: (_, all) => all.map((each) => clock(each * 1000, long)) },
-          { ...axis, size: 64, ...(props.log ? { ...inTicks, grid: { ...axis.grid, filter: inTicks.filter } } : {}), values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))) },
+          {
+            ...axis,
+            size: 64,
+            ...(props.log ? { ...inTicks, grid: { ...axis.grid, filter: inTicks.filter } } : {}),
+            values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))),
+          },
         ],
         series: [
           { value: (_, each) => (each === null ? "–" : clock(each * 1000, true)), label: t("when") },

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useRef } from "preact/hooks";
-import { usePolled, type Loaded } from "../lib/live";
+import { type Loaded, usePolled } from "../lib/live";
 import { Button, Failure, Panel, Waiting } from "./parts";
 
 export interface Page<T> {
@@ -23,7 +23,11 @@ export interface Paged<T> extends Loaded<Page<T>> {
  * The rows that `search` finds, again from the first page when `key` changes. However many pages are shown, each refresh
  * reads one, that in the middle of the window, and those behind it only if rows came or went.
  */
-export function usePaged<T>(search: (cursor?: string | null) => Promise<Page<T>>, key: string, everyMs: number): Paged<T> {
+export function usePaged<T>(
+  search: (cursor?: string | null) => Promise<Page<T>>,
+  key: string,
+  everyMs: number,
+): Paged<T> {
   const shown = useSignal<{ key: string; pages: Page<T>[] }>({ key, pages: [] });
   const body = useRef<HTMLTableSectionElement>(null);
   const pages = shown.value.key === key ? shown.value.pages : [];

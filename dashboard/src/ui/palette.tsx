@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: the options of a combobox are a list, too
 // The command palette: one box to go to a page, a queue, an office or a workflow, to find a job, and to run commands.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -65,8 +66,16 @@ async function named(): Promise<Choice[]> {
     }
   };
   const lists = await Promise.all([
-    quietly(call("GET /api/engine/queues", { query: { limit: 200 } }), ({ name }) => ({ kind: "queue", text: name, run: () => go(["jobs"], { queue: name }) })),
-    quietly(call("GET /api/offices", { query: { limit: 200 } }), (each) => ({ kind: "office", text: each.name, run: () => go(["offices", each.id]) })),
+    quietly(call("GET /api/engine/queues", { query: { limit: 200 } }), ({ name }) => ({
+      kind: "queue",
+      text: name,
+      run: () => go(["jobs"], { queue: name }),
+    })),
+    quietly(call("GET /api/offices", { query: { limit: 200 } }), (each) => ({
+      kind: "office",
+      text: each.name,
+      run: () => go(["offices", each.id]),
+    })),
     quietly(call("GET /api/workflows", { query: { limit: 200 } }), (each) => ({
       kind: "workflow",
       text: each.name,
@@ -79,17 +88,23 @@ async function named(): Promise<Choice[]> {
 function commands(): Choice[] {
   const made = (text: string, run: () => void): Choice => ({ kind: "command", text, run });
   return [
-    made(w(theme.value === "dark" ? "toLight" : "toDark"), () => (theme.value = theme.value === "dark" ? "light" : "dark")),
+    made(
+      w(theme.value === "dark" ? "toLight" : "toDark"),
+      () => (theme.value = theme.value === "dark" ? "light" : "dark"),
+    ),
     made(t("language"), () => (language.value = language.value === "en" ? "ko" : "en")),
     made(w(zone.value === "kst" ? "toLocal" : "toKst"), () => (zone.value = zone.value === "kst" ? "local" : "kst")),
     made(t("api"), () => location.assign("/docs")),
-    ...(session.value?.login ? [made(t("logOut"), () => void call("DELETE /api/session").then(() => (session.value = null)))] : []),
+    ...(session.value?.login
+      ? [made(t("logOut"), () => void call("DELETE /api/session").then(() => (session.value = null)))]
+      : []),
   ];
 }
 
 function jobsFor(text: string): Choice[] {
   const id = text.toLowerCase();
-  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)) return [{ kind: "job", text: w("openJob", id), run: () => go(["jobs", id]) }];
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id))
+    return [{ kind: "job", text: w("openJob", id), run: () => go(["jobs", id]) }];
   const found: Choice[] = [];
   if (/^[0-9a-f-]{4,}$/.test(id)) found.push({ kind: "job", text: w("findJobs", id), run: () => go(["jobs"], { id }) });
   if (text.length > 1) found.push({ kind: "job", text: w("searchJobs", text), run: () => go(["jobs"], { text }) });
@@ -126,7 +141,14 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
     !low || each.text.toLowerCase().includes(low) || (each.also ?? "").includes(low);
   const choices: Choice[] = open.value
     ? [
-        ...pages.map((each): Choice & { also: string } => ({ kind: "page", text: each.text, also: each.name, run: goTo(each.path) })).filter(matching),
+        ...pages
+          .map((each): Choice & { also: string } => ({
+            kind: "page",
+            text: each.text,
+            also: each.name,
+            run: goTo(each.path),
+          }))
+          .filter(matching),
         ...(low ? things.value.filter(matching) : []),
         ...commands().filter((each) => low && matching(each)),
         ...jobsFor(wanted),

@@ -6,7 +6,7 @@ import { may, Problem, type State } from "../lib/api";
 import { queueName, short } from "../lib/format";
 import { link } from "../lib/router";
 import { problemText } from "../lib/server_texts";
-import { t, type Text } from "../lib/texts";
+import { type Text, t } from "../lib/texts";
 
 const SHAPES: Record<State, JSX.Element> = {
   ready: <circle cx="7" cy="7" r="5" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="2 2" />,
@@ -58,7 +58,12 @@ export function JobLink({ id, task, state }: { id: string; task: string; state: 
 
 export const QueueName = ({ name }: { name: string }): JSX.Element => <span title={name}>{queueName(name)}</span>;
 
-export function Panel(props: { title?: string; class?: string; actions?: ComponentChildren; children: ComponentChildren }) {
+export function Panel(props: {
+  title?: string;
+  class?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}) {
   return (
     <section class={`panel ${props.class ?? ""}`}>
       {(props.title || props.actions) && (
@@ -98,7 +103,7 @@ export function wordsOf(error: unknown): string {
 }
 
 /** Run an action, and say what it did or why not. */
-export async function attempt(action: () => Promise<string | void>): Promise<boolean> {
+export async function attempt(action: () => Promise<string | undefined>): Promise<boolean> {
   try {
     say((await action()) ?? t("done"));
     return true;
@@ -117,7 +122,7 @@ export function Failure({ problem }: { problem: Problem }): JSX.Element {
 }
 
 interface ButtonProps {
-  onClick: () => void | Promise<unknown>;
+  onClick: () => unknown;
   children: ComponentChildren;
   /** Ask once more, in place. */
   confirm?: boolean;

@@ -1,18 +1,18 @@
 // One chain: its walk forward and back, what its jobs returned, its moves and its runs.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Act, Copies, Crumb, type Command } from "../../ui/act";
-import { call, curl, type Chain, type ChainJob, type Run, type RunStep } from "../../lib/api";
-import { CHAIN_COLOUR, w } from "./texts";
-import { positionOf, StateBadge, Walk } from "./walk";
+import { type Chain, type ChainJob, call, curl, type Run, type RunStep } from "../../lib/api";
 import { duration, number, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { WideTable } from "../../ui/paged_table";
-import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
-import { Reason } from "../../ui/reason";
 import { go, link, place, refine } from "../../lib/router";
 import { reasonText } from "../../lib/server_texts";
 import { t } from "../../lib/texts";
+import { Act, type Command, Copies, Crumb } from "../../ui/act";
+import { WideTable } from "../../ui/paged_table";
+import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
+import { Reason } from "../../ui/reason";
+import { CHAIN_COLOUR, w } from "./texts";
+import { positionOf, StateBadge, Walk } from "./walk";
 
 const RUNS = 20;
 
@@ -37,10 +37,16 @@ function commandsOf(id: string): Command[] {
   const path = { queue_id: id };
   const moves = (["run", "resume", "skip", "abort"] as Move[]).map((move) => ({
     name: w(move),
-    curl: move === "run" ? curl("POST /api/chains/{queue_id}/run", { path, body: {} }) : curl(`POST /api/chains/{queue_id}/${move}`, { path }),
+    curl:
+      move === "run"
+        ? curl("POST /api/chains/{queue_id}/run", { path, body: {} })
+        : curl(`POST /api/chains/{queue_id}/${move}`, { path }),
     command: `hanbeon chain ${move} ${id}`,
   }));
-  return [...moves, { name: w("del"), curl: curl("DELETE /api/chains/{queue_id}", { path }), command: `hanbeon chain delete ${id}` }];
+  return [
+    ...moves,
+    { name: w("del"), curl: curl("DELETE /api/chains/{queue_id}", { path }), command: `hanbeon chain delete ${id}` },
+  ];
 }
 
 export function ChainPage({ id }: { id: string }): JSX.Element {
@@ -69,7 +75,10 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
   const runs = [...data.runs.items, ...older.value];
   const next = cursor.value === undefined ? data.runs.next_cursor : cursor.value;
   const more = async (): Promise<void> => {
-    const page = await call("GET /api/chains/{queue_id}/runs", { path, query: { limit: RUNS, cursor: next ?? undefined } });
+    const page = await call("GET /api/chains/{queue_id}/runs", {
+      path,
+      query: { limit: RUNS, cursor: next ?? undefined },
+    });
     older.value = [...older.value, ...page.items];
     cursor.value = page.next_cursor;
   };
@@ -88,7 +97,8 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
     if (isGone) go(["chains"]);
   };
   const job = chain.jobs.find((each) => each.job_id === selected.value);
-  const stoppedBy = why && (chain.state === "BLOCKED" || why.reasons.some((each) => each.code !== "running")) ? why.reasons : [];
+  const stoppedBy =
+    why && (chain.state === "BLOCKED" || why.reasons.some((each) => each.code !== "running")) ? why.reasons : [];
   return (
     <>
       <Crumb list={t("chains")} href={link(["chains"])}>
@@ -100,7 +110,12 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
         actions={
           <>
             {movesOf(chain).map((move) => (
-              <Act key={move} confirm={move === "skip" || move === "abort"} kind={move === "run" || move === "resume" ? "main" : "plain"} onClick={act(move)}>
+              <Act
+                key={move}
+                confirm={move === "skip" || move === "abort"}
+                kind={move === "run" || move === "resume" ? "main" : "plain"}
+                onClick={act(move)}
+              >
                 {w(move)}
               </Act>
             ))}
@@ -132,7 +147,11 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
             select={(each) => (selected.value = selected.value === each ? null : each)}
           />
         )}
-        {job ? <JobDetails job={job} steps={run?.queue_return ?? []} /> : chain.jobs.length > 0 && <p class="faint">{w("choose")}</p>}
+        {job ? (
+          <JobDetails job={job} steps={run?.queue_return ?? []} />
+        ) : (
+          chain.jobs.length > 0 && <p class="faint">{w("choose")}</p>
+        )}
       </Panel>
       <div class="two">
         <Panel title={w("steps")}>
@@ -158,7 +177,11 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
         </Panel>
       </div>
       <Panel title={w("runs")}>
-        {runs.length === 0 ? <p class="faint">{w("neverRun")}</p> : <Runs runs={runs} shown={run?.run ?? null} chain={chain} />}
+        {runs.length === 0 ? (
+          <p class="faint">{w("neverRun")}</p>
+        ) : (
+          <Runs runs={runs} shown={run?.run ?? null} chain={chain} />
+        )}
         {next && (
           <p class="center">
             <Button onClick={more}>{w("more")}</Button>
@@ -171,7 +194,10 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
 
 function JobDetails({ job, steps }: { job: ChainJob; steps: RunStep[] }): JSX.Element {
   const mine = steps.filter((each) => each.job_id === job.job_id);
-  const blocked = typeof job.job_return === "object" && "backward" in job.job_return && !mine.some((each) => each.direction === "BACKWARD");
+  const blocked =
+    typeof job.job_return === "object" &&
+    "backward" in job.job_return &&
+    !mine.some((each) => each.direction === "BACKWARD");
   return (
     <div class="chaindetails">
       <div>
@@ -193,7 +219,7 @@ function JobDetails({ job, steps }: { job: ChainJob; steps: RunStep[] }): JSX.El
       {blocked && (
         <div>
           <h3>{w("backward")}</h3>
-          <Tree value={(job.job_return as Record<string, unknown>)["backward"]} />
+          <Tree value={(job.job_return as Record<string, unknown>).backward} />
         </div>
       )}
     </div>
@@ -212,9 +238,12 @@ function Steps({ steps, jobs }: { steps: RunStep[]; jobs: ChainJob[] }): JSX.Ele
         <li key={index}>
           <time dateTime={step.ended_at}>{time(step.ended_at)}</time>
           <span>
-            {step.direction === "FORWARD" ? "→" : "←"} {step.execution_id ? <a href={link(["jobs", step.execution_id])}>{operation(step)}</a> : operation(step)}{" "}
+            {step.direction === "FORWARD" ? "→" : "←"}{" "}
+            {step.execution_id ? <a href={link(["jobs", step.execution_id])}>{operation(step)}</a> : operation(step)}{" "}
             <code>{step.state}</code>
-            {step.started_at && <small class="faint"> {duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}</small>}
+            {step.started_at && (
+              <small class="faint"> {duration((Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000)}</small>
+            )}
             {errorOf(step) && <span class="failedtext"> {errorOf(step)}</span>}
           </span>
         </li>
@@ -245,13 +274,20 @@ function Runs({ runs, shown, chain }: { runs: Run[]; shown: number | null; chain
       {runs.map((run) => (
         <tr key={run.run} aria-current={run.run === shown ? "true" : undefined}>
           <td>
-            <button type="button" class="btn plain" aria-pressed={run.run === shown} onClick={() => refine({ run: run.run === chain.run ? "" : String(run.run) })}>
+            <button
+              type="button"
+              class="btn plain"
+              aria-pressed={run.run === shown}
+              onClick={() => refine({ run: run.run === chain.run ? "" : String(run.run) })}
+            >
               {w("runNumber", run.run)}
             </button>
           </td>
           <td>
             {run.ended_at === null ? (
-              <span class={`state ${CHAIN_COLOUR[chain.state]}`}>{w(chain.state === "BLOCKED" ? "BLOCKED" : "goesOn")}</span>
+              <span class={`state ${CHAIN_COLOUR[chain.state]}`}>
+                {w(chain.state === "BLOCKED" ? "BLOCKED" : "goesOn")}
+              </span>
             ) : run.operation_direction === "FORWARD" ? (
               <span class="state succeeded">→ {w("endedForward")}</span>
             ) : (

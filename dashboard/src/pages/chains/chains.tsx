@@ -1,13 +1,13 @@
 // Chains: the list, each with its walk in one line.
 import type { JSX } from "preact";
-import { call, type Chain, type ChainState } from "../../lib/api";
-import { CHAIN_STATES, w } from "./texts";
-import { MiniWalk, StateBadge } from "./walk";
+import { type Chain, type ChainState, call } from "../../lib/api";
 import { number, time } from "../../lib/format";
-import { PagedTable, usePaged } from "../../ui/paged_table";
-import { Empty } from "../../ui/parts";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { PagedTable, usePaged } from "../../ui/paged_table";
+import { Empty } from "../../ui/parts";
+import { CHAIN_STATES, w } from "./texts";
+import { MiniWalk, StateBadge } from "./walk";
 import "./chains.css";
 
 const CREATE = `curl localhost:8000/api/chains -d '{"queue_library": "mypkg.operations", "jobs": [
@@ -27,7 +27,12 @@ export function Chains(): JSX.Element {
       <div class="row">
         <span class="segments" role="group" aria-label={t("state")}>
           {([undefined, ...CHAIN_STATES] as (ChainState | undefined)[]).map((each) => (
-            <button key={each ?? ""} type="button" aria-pressed={state === each} onClick={() => refine({ state: each ?? "" })}>
+            <button
+              key={each ?? ""}
+              type="button"
+              aria-pressed={state === each}
+              onClick={() => refine({ state: each ?? "" })}
+            >
               {each === undefined ? w("all") : w(each)}
             </button>
           ))}

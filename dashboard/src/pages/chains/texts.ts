@@ -139,4 +139,9 @@ export const w = words(
 
 export const CHAIN_STATES: ChainState[] = ["EMPTY", "READY", "RUNNING", "BLOCKED"];
 /** The class of the state's colour. */
-export const CHAIN_COLOUR: Record<ChainState, string> = { EMPTY: "cancelled", READY: "ready", RUNNING: "running", BLOCKED: "failed" };
+export const CHAIN_COLOUR: Record<ChainState, string> = {
+  EMPTY: "cancelled",
+  READY: "ready",
+  RUNNING: "running",
+  BLOCKED: "failed",
+};

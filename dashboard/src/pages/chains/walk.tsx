@@ -1,9 +1,9 @@
 // The walk of a chain: forward from the first job to the last, and back from the one that failed.
 import type { JSX } from "preact";
 import type { Chain, ChainJob, Direction, RunStep, State } from "../../lib/api";
-import { CHAIN_COLOUR, w } from "./texts";
 import { duration, number } from "../../lib/format";
 import { Shape } from "../../ui/parts";
+import { CHAIN_COLOUR, w } from "./texts";
 
 const MOST = 200;
 const NONE = "NO_OPERATION";
@@ -31,7 +31,8 @@ const stepOf = (steps: RunStep[], job: ChainJob, direction: Direction): RunStep 
   steps.find((each) => each.job_id === job.job_id && each.direction === direction);
 
 function forwardHalf(job: ChainJob, step: RunStep | undefined, position: Position | null): Half {
-  if (!step && position?.job === job.job_id && position.direction === "FORWARD") return { state: "running", text: w("runsNow"), reached: true };
+  if (!step && position?.job === job.job_id && position.direction === "FORWARD")
+    return { state: "running", text: w("runsNow"), reached: true };
   const word = step ? step.state.split(", ")[0] : job.state.startsWith("NOLIB") ? "NOLIB" : "NOTYET";
   if (word === "SUCCESS") return { state: "succeeded", text: w("did"), reached: true };
   if (word === "FAILED") return { state: "failed", text: w("didFail"), reached: true };
@@ -47,7 +48,9 @@ function backwardHalf(job: ChainJob, steps: RunStep[], position: Position | null
     return { state: failed ? "failed" : "cancelled", text: w(failed ? "undoFailed" : "undone"), reached: true };
   }
   if (position?.job === job.job_id && position.direction === "BACKWARD") {
-    return position.blocked ? { state: "failed", text: w("blockedHere"), reached: true } : { state: "running", text: w("runsNow"), reached: true };
+    return position.blocked
+      ? { state: "failed", text: w("blockedHere"), reached: true }
+      : { state: "running", text: w("runsNow"), reached: true };
   }
   const turned = position?.direction === "BACKWARD" && stepOf(steps, job, "FORWARD") !== undefined;
   return { state: "ready", text: w(turned ? "waits" : "notNeeded"), reached: false };
@@ -74,7 +77,12 @@ export function Walk({ jobs, steps, position, selected, select }: WalkProps): JS
               <button type="button" aria-pressed={selected === job.job_id} onClick={() => select(job.job_id)}>
                 <small>{w("step", job.job_id)}</small>
                 <HalfView half={forward} operation={job.forward_operation} direction="FORWARD" step={step} />
-                <HalfView half={backward} operation={job.backward_operation} direction="BACKWARD" step={stepOf(steps, job, "BACKWARD")} />
+                <HalfView
+                  half={backward}
+                  operation={job.backward_operation}
+                  direction="BACKWARD"
+                  step={stepOf(steps, job, "BACKWARD")}
+                />
                 <code>{steps.findLast((each) => each.job_id === job.job_id)?.state ?? "NOTYET"}</code>
               </button>
             </li>
@@ -86,7 +94,12 @@ export function Walk({ jobs, steps, position, selected, select }: WalkProps): JS
   );
 }
 
-function HalfView(props: { half: Half; operation: string; direction: Direction; step: RunStep | undefined }): JSX.Element {
+function HalfView(props: {
+  half: Half;
+  operation: string;
+  direction: Direction;
+  step: RunStep | undefined;
+}): JSX.Element {
   const { half, operation, direction, step } = props;
   const isForward = direction === "FORWARD";
   const lasted = step?.started_at ? (Date.parse(step.ended_at) - Date.parse(step.started_at)) / 1000 : null;
@@ -107,7 +120,9 @@ function HalfView(props: { half: Half; operation: string; direction: Direction; 
 
 /** The walk in one line, for a list. */
 export function MiniWalk({ chain }: { chain: Chain }): JSX.Element {
-  const steps = Array.isArray(chain.queue_return) ? chain.queue_return.map((each) => ({ ...each, execution_id: null, started_at: null, ended_at: "" })) : [];
+  const steps = Array.isArray(chain.queue_return)
+    ? chain.queue_return.map((each) => ({ ...each, execution_id: null, started_at: null, ended_at: "" }))
+    : [];
   const position = positionOf(chain);
   const done = chain.jobs.filter((job) => job.state.startsWith("SUCCESS")).length;
   return (

@@ -1,6 +1,7 @@
 // Colours of a terminal in a line of output. Everything else that a terminal would obey is left out.
 import type { JSX } from "preact";
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const SEQUENCE = /\u001b\[([0-9;]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b./g;
 
 export function pieces(text: string): { text: string; styles: string }[] {

@@ -1,14 +1,14 @@
 // Dead letters: messages of stream workers that could not be used. Look, put back, or drop.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, curl, may, type DeadLetter } from "../../lib/api";
-import { Act, type Command, Copies, quoted } from "../../ui/act";
+import { call, curl, type DeadLetter, may } from "../../lib/api";
 import { number, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
 import { letterText } from "../../lib/server_texts";
 import { t } from "../../lib/texts";
 import { words } from "../../lib/words";
+import { Act, type Command, Copies, quoted } from "../../ui/act";
+import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
 import "./dead_letters.css";
 
 const w = words(
@@ -49,7 +49,9 @@ async function moveOne(letter: DeadLetter, move: Move): Promise<void> {
 function commandOf(letter: DeadLetter, move: Move): Command {
   const path = { letterId: letter.id };
   const sent =
-    move === "drop" ? curl("DELETE /api/engine/deadletters/{letterId}", { path }) : curl("POST /api/engine/deadletters/{letterId}/republish", { path });
+    move === "drop"
+      ? curl("DELETE /api/engine/deadletters/{letterId}", { path })
+      : curl("POST /api/engine/deadletters/{letterId}/republish", { path });
   return { name: w(move), curl: sent, command: `hanbeon deadletter ${move} ${quoted(letter.id)}` };
 }
 
@@ -58,7 +60,11 @@ export function DeadLetters(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/deadletters", { query: { limit: PAGE } }), "", 10_000);
+  const { data, problem, refresh } = usePolled(
+    () => call("GET /api/engine/deadletters", { query: { limit: PAGE } }),
+    "",
+    10_000,
+  );
   const older = useSignal<DeadLetter[]>([]);
   const cursor = useSignal<string | null | undefined>(undefined);
   if (problem && !data) return <Failure problem={problem} />;

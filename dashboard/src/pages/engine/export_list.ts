@@ -1,5 +1,5 @@
 // The list of jobs that match a filter, as a file: JSON with all fields, or CSV for a spreadsheet.
-import { call, type Calls, type EngineJob } from "../../lib/api";
+import { type Calls, call, type EngineJob } from "../../lib/api";
 
 export type ListKind = "json" | "csv";
 type Query = Calls["GET /api/engine/jobs"]["query"];

@@ -1,7 +1,7 @@
 // What a newcomer does first, on the home page of an installation in which nothing has happened yet.
 import type { JSX } from "preact";
-import { Panel } from "../../ui/parts";
 import { words } from "../../lib/words";
+import { Panel } from "../../ui/parts";
 import "./first_steps.css";
 
 const w = words(

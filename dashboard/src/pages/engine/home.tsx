@@ -2,22 +2,35 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { Copies } from "../../ui/act";
 import { call, curl, type EngineStatistics, type State } from "../../lib/api";
-import { Chart } from "../../ui/chart";
 import { duration, number, short, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Bar, Button, Empty, Failure, JobLink, Panel, QueueName, Shape, shareOf, Waiting } from "../../ui/parts";
 import { link } from "../../lib/router";
 import { t } from "../../lib/texts";
-import { FirstSteps } from "./first_steps";
+import { Copies } from "../../ui/act";
+import { Chart } from "../../ui/chart";
+import {
+  attempt,
+  Bar,
+  Button,
+  Empty,
+  Failure,
+  JobLink,
+  Panel,
+  QueueName,
+  Shape,
+  shareOf,
+  Waiting,
+} from "../../ui/parts";
 import { Counts } from "../workflows/counts";
+import { FirstSteps } from "./first_steps";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
 type Span = keyof typeof SPANS;
 const MINUTE_MS = 60_000;
 /** Whole minutes: pages that ask in the same minute ask for the same. */
-const ago = (seconds: number): string => new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - seconds * 1000).toISOString();
+const ago = (seconds: number): string =>
+  new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - seconds * 1000).toISOString();
 
 export function Home(): JSX.Element {
   const span = useSignal<Span>("hour");
@@ -30,7 +43,11 @@ export function Home(): JSX.Element {
   );
   const overview = usePolled(() => call("GET /api/engine/overview"), "", 10_000, false);
   const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 30_000, false);
-  const running = usePolled(() => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }), "", 10_000);
+  const running = usePolled(
+    () => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }),
+    "",
+    10_000,
+  );
   const problem = statistics.problem ?? overview.problem;
   if (problem) return <Failure problem={problem} />;
   const now = overview.data;
@@ -41,7 +58,12 @@ export function Home(): JSX.Element {
   return (
     <>
       <div class="tiles">
-        <Tile state="ready" title={t("waiting")} value={states?.ready} note={now?.oldest_ready ? t("oldest", duration(now.oldest_ready)) : ""} />
+        <Tile
+          state="ready"
+          title={t("waiting")}
+          value={states?.ready}
+          note={now?.oldest_ready ? t("oldest", duration(now.oldest_ready)) : ""}
+        />
         <Tile
           state="running"
           title={t("running")}
@@ -49,7 +71,12 @@ export function Home(): JSX.Element {
           note={now?.workers === 0 ? t("noWorker") : t("ofSlots", number(now?.slots ?? 0), number(now?.workers ?? 0))}
           bad={now?.workers === 0}
         />
-        <Tile state="succeeded" title={t("succeeded")} value={states?.succeeded} note={t("perMinute", number(done / minutes, 1))} />
+        <Tile
+          state="succeeded"
+          title={t("succeeded")}
+          value={states?.succeeded}
+          note={t("perMinute", number(done / minutes, 1))}
+        />
         <Tile
           state="failed"
           title={t("failed")}
@@ -76,7 +103,9 @@ export function Home(): JSX.Element {
         <Panel title={t("throughput")} actions={<Spans span={span.value} choose={(each) => (span.value = each)} />}>
           {statistics.data ? <Throughput statistics={statistics.data} /> : <Waiting lines={6} />}
         </Panel>
-        <Panel title={`${t("waitBefore")} (${t("logScale")})`}>{statistics.data ? <Waits statistics={statistics.data} /> : <Waiting lines={6} />}</Panel>
+        <Panel title={`${t("waitBefore")} (${t("logScale")})`}>
+          {statistics.data ? <Waits statistics={statistics.data} /> : <Waiting lines={6} />}
+        </Panel>
       </div>
       <div class="two">
         <Panel title={t("runningNow")}>
@@ -105,7 +134,9 @@ export function Home(): JSX.Element {
                       <QueueName name={job.queue} />
                       {job.role ? ` · ${job.role}` : ""}
                     </td>
-                    <td data-label={t("progress")}>{shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}</td>
+                    <td data-label={t("progress")}>
+                      {shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}
+                    </td>
                     <td class="r" data-label={t("age")}>
                       {duration(since(job.started_at))}
                     </td>
@@ -115,7 +146,10 @@ export function Home(): JSX.Element {
                         confirm
                         label={`${t("cancel")} ${job.task}`}
                         onClick={async () => {
-                          await attempt(async () => void (await call("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } })));
+                          await attempt(
+                            async () =>
+                              void (await call("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } })),
+                          );
                           running.refresh();
                         }}
                       >
@@ -156,7 +190,10 @@ export function Home(): JSX.Element {
                 {failures.data.items.map((group) => (
                   <tr key={`${group.task} ${group.failure_type} ${group.message}`}>
                     <td class="stretch">
-                      <a class="joblink failed" href={link(["jobs"], { state: "failed", task: group.task, failure_type: group.failure_type })}>
+                      <a
+                        class="joblink failed"
+                        href={link(["jobs"], { state: "failed", task: group.task, failure_type: group.failure_type })}
+                      >
                         <span class="state failed">
                           <Shape state="failed" />
                           <span class="clip" title={group.message}>
@@ -186,11 +223,22 @@ export function Home(): JSX.Element {
 /** How many jobs succeeded and failed in the last hour of what is shown, and how many minutes that is. */
 function lastHour(statistics: EngineStatistics | undefined): [number, number, number] {
   const steps = statistics?.items.slice(-Math.ceil(3_600 / statistics.step)) ?? [];
-  const sum = (of: (step: (typeof steps)[number]) => number): number => steps.reduce((total, each) => total + of(each), 0);
-  return [sum((each) => each.succeeded), sum((each) => each.failed), Math.max(1, (steps.length * (statistics?.step ?? 60)) / 60)];
+  const sum = (of: (step: (typeof steps)[number]) => number): number =>
+    steps.reduce((total, each) => total + of(each), 0);
+  return [
+    sum((each) => each.succeeded),
+    sum((each) => each.failed),
+    Math.max(1, (steps.length * (statistics?.step ?? 60)) / 60),
+  ];
 }
 
-function Tile(props: { state: State; title: string; value: number | undefined; note: string; bad?: boolean }): JSX.Element {
+function Tile(props: {
+  state: State;
+  title: string;
+  value: number | undefined;
+  note: string;
+  bad?: boolean;
+}): JSX.Element {
   return (
     <a class={`panel tile ${props.bad ? "warn" : ""}`} href={link(["jobs"], { state: props.state })}>
       <span>
@@ -224,7 +272,11 @@ function Throughput({ statistics }: { statistics: EngineStatistics }): JSX.Eleme
   const done = t("donePerSecond");
   const lines = useMemo(
     () => [
-      { label: done, colour: "--accent" as const, values: statistics.items.map((each) => each.succeeded / statistics.step) },
+      {
+        label: done,
+        colour: "--accent" as const,
+        values: statistics.items.map((each) => each.succeeded / statistics.step),
+      },
       {
         label: t("failedPerSecond"),
         colour: "--bad" as const,
@@ -250,4 +302,5 @@ function Waits({ statistics }: { statistics: EngineStatistics }): JSX.Element {
 }
 
 /** A scale by powers of ten has no zero. */
-const positive = (seconds: number | undefined): number | null => (seconds === undefined ? null : Math.max(seconds, 0.0001));
+const positive = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : Math.max(seconds, 0.0001);

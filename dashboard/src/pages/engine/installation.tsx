@@ -1,13 +1,13 @@
 // The installation: its workers, who did what, tokens and settings.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Copies, quoted } from "../../ui/act";
-import { call, curl, may, type Action, type EngineInstance } from "../../lib/api";
+import { type Action, call, curl, type EngineInstance, may } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "../../ui/parts";
 import { language } from "../../lib/preferences";
 import { t } from "../../lib/texts";
+import { Copies, quoted } from "../../ui/act";
+import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "../../ui/parts";
 
 /** Those at work first, then those that vanished, and those that stopped in order last. */
 const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
@@ -16,84 +16,91 @@ export function Instances(): JSX.Element {
   const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={4} />;
-  if (data.items.length === 0) return (
+  if (data.items.length === 0)
+    return (
       <Panel>
         <Empty command="hanbeon worker --app jobs:app">{t("noWorkers")}</Empty>
       </Panel>
     );
   const move = async (each: EngineInstance): Promise<void> => {
     const path = { number: String(each.id) };
-    await attempt(async () => void (await call(`POST /api/engine/instances/{number}/${each.draining ? "resume" : "drain"}`, { path })));
+    await attempt(
+      async () =>
+        void (await call(`POST /api/engine/instances/{number}/${each.draining ? "resume" : "drain"}`, { path })),
+    );
     refresh();
   };
   return (
     <>
-      {[...data.items].sort((one, other) => rankOf(one) - rankOf(other) || other.id - one.id).map((each) => (
-        <Panel
-          key={each.id}
-          title={each.name}
-          actions={
-            each.alive && (
-              <>
-                <Button admin confirm={!each.draining} onClick={() => move(each)}>
-                  {t(each.draining ? "resume" : "drain")}
-                </Button>
-                <Copies
-                  of={(["drain", "resume"] as const).map((name) => ({
-                    name: t(name),
-                    curl: curl(`POST /api/engine/instances/{number}/${name}`, { path: { number: String(each.id) } }),
-                  }))}
-                />
-              </>
-            )
-          }
-        >
-          <dl class="facts">
-            <div>
-              <dt>{t("status")}</dt>
-              <dd>
-                <span class={`badge ${each.alive ? "good" : each.stopped_at ? "" : "bad"}`}>
-                  {t(each.alive ? "alive" : each.stopped_at ? "stopped" : "gone")}
-                </span>{" "}
-                {each.draining && <span class="badge">{t("draining")}</span>}
-              </dd>
-            </div>
-            <div>
-              <dt>{t("slots")}</dt>
-              <dd>
-                <Bar share={each.capacity ? each.running / each.capacity : 0} /> {number(each.running)} / {number(each.capacity)}
-              </dd>
-            </div>
-            <div>
-              <dt>{t("host")}</dt>
-              <dd>
-                {each.host} · {each.pid}
-              </dd>
-            </div>
-            <div>
-              <dt>{t("version")}</dt>
-              <dd>{each.version}</dd>
-            </div>
-            <div>
-              <dt>{t("started")}</dt>
-              <dd>{time(each.started_at)}</dd>
-            </div>
-            <div>
-              <dt>{t("seen")}</dt>
-              <dd>{t("ago", duration(since(each.seen_at)))}</dd>
-            </div>
-          </dl>
-          {each.jobs.length > 0 && (
-            <ul class="neighbours">
-              {each.jobs.slice(0, 100).map((job) => (
-                <li key={job.id}>
-                  <JobLink id={job.id} task={job.task} state={job.state} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </Panel>
-      ))}
+      {[...data.items]
+        .sort((one, other) => rankOf(one) - rankOf(other) || other.id - one.id)
+        .map((each) => (
+          <Panel
+            key={each.id}
+            title={each.name}
+            actions={
+              each.alive && (
+                <>
+                  <Button admin confirm={!each.draining} onClick={() => move(each)}>
+                    {t(each.draining ? "resume" : "drain")}
+                  </Button>
+                  <Copies
+                    of={(["drain", "resume"] as const).map((name) => ({
+                      name: t(name),
+                      curl: curl(`POST /api/engine/instances/{number}/${name}`, { path: { number: String(each.id) } }),
+                    }))}
+                  />
+                </>
+              )
+            }
+          >
+            <dl class="facts">
+              <div>
+                <dt>{t("status")}</dt>
+                <dd>
+                  <span class={`badge ${each.alive ? "good" : each.stopped_at ? "" : "bad"}`}>
+                    {t(each.alive ? "alive" : each.stopped_at ? "stopped" : "gone")}
+                  </span>{" "}
+                  {each.draining && <span class="badge">{t("draining")}</span>}
+                </dd>
+              </div>
+              <div>
+                <dt>{t("slots")}</dt>
+                <dd>
+                  <Bar share={each.capacity ? each.running / each.capacity : 0} /> {number(each.running)} /{" "}
+                  {number(each.capacity)}
+                </dd>
+              </div>
+              <div>
+                <dt>{t("host")}</dt>
+                <dd>
+                  {each.host} · {each.pid}
+                </dd>
+              </div>
+              <div>
+                <dt>{t("version")}</dt>
+                <dd>{each.version}</dd>
+              </div>
+              <div>
+                <dt>{t("started")}</dt>
+                <dd>{time(each.started_at)}</dd>
+              </div>
+              <div>
+                <dt>{t("seen")}</dt>
+                <dd>{t("ago", duration(since(each.seen_at)))}</dd>
+              </div>
+            </dl>
+            {each.jobs.length > 0 && (
+              <ul class="neighbours">
+                {each.jobs.slice(0, 100).map((job) => (
+                  <li key={job.id}>
+                    <JobLink id={job.id} task={job.task} state={job.state} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Panel>
+        ))}
     </>
   );
 }
@@ -104,7 +111,8 @@ export function Actions(): JSX.Element {
   const cursor = useSignal<string | null | undefined>(undefined);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
-  if (data.items.length === 0) return (
+  if (data.items.length === 0)
+    return (
       <Panel>
         <Empty>{t("noActions")}</Empty>
       </Panel>
@@ -192,7 +200,11 @@ function Tokens(): JSX.Element {
           value={user.value}
           onInput={(event) => (user.value = event.currentTarget.value)}
         />
-        <select aria-label={t("scope")} value={scope.value} onChange={(event) => (scope.value = event.currentTarget.value as typeof scope.value)}>
+        <select
+          aria-label={t("scope")}
+          value={scope.value}
+          onChange={(event) => (scope.value = event.currentTarget.value as typeof scope.value)}
+        >
           {["admin", "user", "read", "cron"].map((each) => (
             <option key={each}>{each}</option>
           ))}
@@ -244,7 +256,10 @@ function Tokens(): JSX.Element {
                       confirm
                       onClick={async () => {
                         await attempt(
-                          async () => void (await call("DELETE /api/engine/tokens/{number}", { path: { number: String(each.id) } })),
+                          async () =>
+                            void (await call("DELETE /api/engine/tokens/{number}", {
+                              path: { number: String(each.id) },
+                            })),
                         );
                         refresh();
                       }}
@@ -276,7 +291,12 @@ function Tokens(): JSX.Element {
 
 function SettingList(): JSX.Element {
   const { data, problem } = usePolled(() => call("GET /api/engine/settings"), "", 60_000, false);
-  const korean = usePolled(async () => (language.value === "ko" ? call("GET /docs/korean.json") : {}), language.value, 3_600_000, false);
+  const korean = usePolled(
+    async () => (language.value === "ko" ? call("GET /docs/korean.json") : {}),
+    language.value,
+    3_600_000,
+    false,
+  );
   const texts: Record<string, string> = korean.data ?? {};
   if (problem && !data) return <Failure problem={problem} />;
   return (
@@ -300,7 +320,9 @@ function SettingList(): JSX.Element {
                   <small class="faint">{texts[each.description] ?? each.description}</small>
                 </td>
                 <td data-label={t("value")}>
-                  <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>{JSON.stringify(each.value)}</code>
+                  <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>
+                    {JSON.stringify(each.value)}
+                  </code>
                 </td>
                 <td class="faint" data-label={t("default")}>
                   <code>{JSON.stringify(each.default)}</code>

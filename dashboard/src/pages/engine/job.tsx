@@ -2,17 +2,32 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Command, Copies } from "../../ui/act";
-import { attemptStatus } from "./attempt_texts";
 import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "../../lib/api";
-import { Ansi } from "./ansi";
 import { duration, number, since, time } from "../../lib/format";
 import { changes, usePolled } from "../../lib/live";
-import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, QueueName, shareOf, StateMark, Tree, Waiting, wordsOf } from "../../ui/parts";
 import { go } from "../../lib/router";
-import { Reason } from "../../ui/reason";
 import { momentText, reasonText } from "../../lib/server_texts";
 import { isText, t } from "../../lib/texts";
+import { type Command, Copies } from "../../ui/act";
+import {
+  attempt,
+  Bar,
+  Button,
+  Copy,
+  Empty,
+  Failure,
+  JobLink,
+  Panel,
+  QueueName,
+  StateMark,
+  shareOf,
+  Tree,
+  Waiting,
+  wordsOf,
+} from "../../ui/parts";
+import { Reason } from "../../ui/reason";
+import { Ansi } from "./ansi";
+import { attemptStatus } from "./attempt_texts";
 
 const LOG_PAGE = 1_000;
 const LOG_KEPT = 20_000;
@@ -62,7 +77,9 @@ export function Job({ id }: { id: string }): JSX.Element {
                     </td>
                     <td class="clip">{each.instance ?? "–"}</td>
                     <td class="r">
-                      {duration(((each.ended_at ? Date.parse(each.ended_at) : Date.now()) - Date.parse(each.started_at)) / 1000)}
+                      {duration(
+                        ((each.ended_at ? Date.parse(each.ended_at) : Date.now()) - Date.parse(each.started_at)) / 1000,
+                      )}
                     </td>
                   </tr>
                 ))}
@@ -116,12 +133,18 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
           <Copy label="copyId" text={job.id} />
           <Copies
             of={[
-              ...(job.state === "succeeded" ? [] : [ended ? ("retry" as const) : ("cancel" as const)]).map((action) => ({
-                name: t(action),
-                curl: curl(`POST /api/engine/jobs/{jobId}/${action}`, { path }),
-                command: `hanbeon ${action} ${job.id}`,
-              })),
-              { name: t("job"), curl: curl("GET /api/engine/jobs/{jobId}", { path }), command: `hanbeon job ${job.id}` },
+              ...(job.state === "succeeded" ? [] : [ended ? ("retry" as const) : ("cancel" as const)]).map(
+                (action) => ({
+                  name: t(action),
+                  curl: curl(`POST /api/engine/jobs/{jobId}/${action}`, { path }),
+                  command: `hanbeon ${action} ${job.id}`,
+                }),
+              ),
+              {
+                name: t("job"),
+                curl: curl("GET /api/engine/jobs/{jobId}", { path }),
+                command: `hanbeon job ${job.id}`,
+              },
             ]}
           />
         </>
@@ -207,13 +230,19 @@ function Priority({ job, refresh }: { job: EngineJobDetail; refresh: () => void 
 }
 
 function Why({ id, state }: { id: string; state: string }): JSX.Element {
-  const { data } = usePolled(() => call("GET /api/engine/jobs/{jobId}/explain", { path: { jobId: id } }), `${id} ${state}`, 5_000);
+  const { data } = usePolled(
+    () => call("GET /api/engine/jobs/{jobId}/explain", { path: { jobId: id } }),
+    `${id} ${state}`,
+    5_000,
+  );
   return (
     <Panel title={t("why")} class="why">
       {data ? (
         <ul>
           {data.reasons.map((each, index) => (
-            <li key={index}><Reason text={reasonText(each)} /></li>
+            <li key={index}>
+              <Reason text={reasonText(each)} />
+            </li>
           ))}
         </ul>
       ) : (
@@ -349,7 +378,8 @@ function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
             onInput={(event) => (wanted.value = event.currentTarget.value)}
           />
           <label class="check">
-            <input type="checkbox" checked={follow.value} onChange={() => (follow.value = !follow.value)} /> {t("follow")}
+            <input type="checkbox" checked={follow.value} onChange={() => (follow.value = !follow.value)} />{" "}
+            {t("follow")}
           </label>
         </>
       }
@@ -359,7 +389,7 @@ function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
       ) : lines.value.length === 0 ? (
         <Empty>{t("noLog")}</Empty>
       ) : (
-        <div class="log" ref={box} tabIndex={0} aria-label={t("log")}>
+        <div class="log" role="log" aria-live="off" ref={box} tabIndex={0} aria-label={t("log")}>
           {shown.slice(-2_000).map((each, index) => (
             <div key={`${each.attempt} ${each.line} ${index}`} class={each.stream === "stderr" ? "stderr" : ""}>
               <Ansi text={each.text ?? `… ${number(each.lines ?? 0)}`} />

@@ -2,15 +2,25 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { call, curl, Problem, type Bulk, type BulkDone, type Calls, type EngineJob, type JobFilter, type State } from "../../lib/api";
-import { Copies, quoted } from "../../ui/act";
-import { exportList, type ListKind } from "./export_list";
+import {
+  type Bulk,
+  type BulkDone,
+  type Calls,
+  call,
+  curl,
+  type EngineJob,
+  type JobFilter,
+  Problem,
+  type State,
+} from "../../lib/api";
 import { duration, number, short, since, time } from "../../lib/format";
 import { changes } from "../../lib/live";
-import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
 import { views } from "../../lib/preferences";
 import { go, link, place, refine } from "../../lib/router";
-import { t, type Text } from "../../lib/texts";
+import { type Text, t } from "../../lib/texts";
+import { Copies, quoted } from "../../ui/act";
+import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
+import { exportList, type ListKind } from "./export_list";
 
 const STATES: State[] = ["pending", "ready", "running", "succeeded", "failed", "cancelled"];
 const ENDED: State[] = ["succeeded", "failed", "cancelled"];
@@ -35,7 +45,7 @@ function filterOf(query: URLSearchParams): JobFilter {
   const filter: Record<string, unknown> = {};
   for (const { name } of FIELDS) if (query.get(name)) filter[name] = query.get(name);
   const states = (query.get("state") ?? "").split(",").filter((each) => STATES.includes(each as State));
-  if (states.length) filter["state"] = states;
+  if (states.length) filter.state = states;
   return filter as JobFilter;
 }
 
@@ -118,7 +128,13 @@ function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter 
     <Panel class="filters">
       <div class="chips" role="group" aria-label={t("state")}>
         {STATES.map((state) => (
-          <button key={state} type="button" class="chip" aria-pressed={chosen.includes(state)} onClick={() => toggle(state)}>
+          <button
+            key={state}
+            type="button"
+            class="chip"
+            aria-pressed={chosen.includes(state)}
+            onClick={() => toggle(state)}
+          >
             <StateMark state={state} />
           </button>
         ))}
@@ -178,11 +194,7 @@ function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter 
   );
 }
 
-function BulkMoves(props: {
-  filter: JobFilter;
-  selected: ReadonlySet<string>;
-  after: () => void;
-}): JSX.Element {
+function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; after: () => void }): JSX.Element {
   const { filter, selected } = props;
   const matched = useSignal<string>("");
   const each = async (action: "cancel" | "retry"): Promise<string> => {
@@ -230,7 +242,9 @@ function BulkMoves(props: {
         <Copies
           of={(["cancel", "retry"] as const).map((action) => ({
             name: t(action),
-            curl: [...selected].map((jobId) => curl(`POST /api/engine/jobs/{jobId}/${action}`, { path: { jobId } })).join("\n"),
+            curl: [...selected]
+              .map((jobId) => curl(`POST /api/engine/jobs/{jobId}/${action}`, { path: { jobId } }))
+              .join("\n"),
             command: ["hanbeon", action, ...selected].join(" "),
           }))}
         />
@@ -269,7 +283,11 @@ function BulkMoves(props: {
                 ...(action === "cancel" ? commandOf("cancel", filter) : {}),
               }))
             : []),
-          { name: t("jobs"), curl: curl("GET /api/engine/jobs", { query: filter as Query }), ...commandOf("jobs", filter) },
+          {
+            name: t("jobs"),
+            curl: curl("GET /api/engine/jobs", { query: filter as Query }),
+            ...commandOf("jobs", filter),
+          },
         ]}
       />
     </>
@@ -282,7 +300,10 @@ function commandOf(name: "cancel" | "jobs", filter: JobFilter): { command?: stri
   const states = [state ?? []].flat();
   const known = Object.keys(rest).every((each) => ["queue", "task", "role"].includes(each));
   if (!known || (name === "cancel" && states.some((each) => ENDED.includes(each)))) return {};
-  const options = [...states.map((each) => `--state ${each}`), ...Object.entries(rest).map(([each, value]) => `--${each} ${quoted(String(value))}`)];
+  const options = [
+    ...states.map((each) => `--state ${each}`),
+    ...Object.entries(rest).map(([each, value]) => `--${each} ${quoted(String(value))}`),
+  ];
   return { command: ["hanbeon", name, ...options].join(" ") };
 }
 
@@ -330,9 +351,16 @@ function Rows(props: {
       <div class="scroll" ref={box} onScroll={(event) => (top.value = event.currentTarget.scrollTop)}>
         <div style={{ height: `${first * ROW_PX}px` }} />
         {rows.slice(first, last).map((job) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: a larger target for pointers; keys use the link inside
           <div class="gridrow" role="row" key={job.id} onClick={() => go(["jobs", job.id])}>
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: keeps clicks on the box from the row */}
             <span role="cell" onClick={(event) => event.stopPropagation()}>
-              <input type="checkbox" aria-label={job.id} checked={selected.has(job.id)} onChange={() => toggle(job.id)} />
+              <input
+                type="checkbox"
+                aria-label={job.id}
+                checked={selected.has(job.id)}
+                onChange={() => toggle(job.id)}
+              />
             </span>
             <span role="cell">
               <StateMark state={job.state} />

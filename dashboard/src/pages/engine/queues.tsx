@@ -1,20 +1,21 @@
 // Queues: load, limits, pause, and how long each takes to empty at its present rate.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type Command, Copies, quoted } from "../../ui/act";
 import { call, curl, type EngineQueue, type QueueChange } from "../../lib/api";
 import { duration, number } from "../../lib/format";
-import { PagedTable, usePaged } from "../../ui/paged_table";
-import { attempt, Bar, Button, Empty, QueueName } from "../../ui/parts";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { type Command, Copies, quoted } from "../../ui/act";
+import { PagedTable, usePaged } from "../../ui/paged_table";
+import { attempt, Bar, Button, Empty, QueueName } from "../../ui/parts";
 
 const PAGE = 100;
 
 export function Queues(): JSX.Element {
   const name = place.value.query.get("name") ?? "";
   const queues = usePaged<EngineQueue>(
-    (cursor) => call("GET /api/engine/queues", { query: { name: name || undefined, limit: PAGE, cursor: cursor ?? undefined } }),
+    (cursor) =>
+      call("GET /api/engine/queues", { query: { name: name || undefined, limit: PAGE, cursor: cursor ?? undefined } }),
     name,
     5_000,
   );
@@ -27,51 +28,55 @@ export function Queues(): JSX.Element {
   };
   return (
     <>
-    <div class="row">
-      <input
-        class="small"
-        type="search"
-        placeholder={t("queueName")}
-        aria-label={t("queueName")}
-        value={name}
-        spellcheck={false}
-        onInput={(event) => refine({ name: event.currentTarget.value.trim() })}
-      />
-      <Copies
-        of={[
-          {
-            name: t("queues"),
-            curl: curl("GET /api/engine/queues", { query: { name: name || undefined } }),
-            command: name ? `hanbeon queues --name ${quoted(name)}` : "hanbeon queues",
-          },
-        ]}
-      />
-    </div>
-    <PagedTable
-      class="queues stacked"
-      of={queues}
-      empty={
-        name ? <Empty>{t("noQueueMatches")}</Empty> : <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>
-      }
-      moreText={t("more")}
-      head={
-        <>
-          <th>{t("queue")}</th>
-          <th class="r">{t("ready")}</th>
-          <th class="r">{t("running")}</th>
-          <th class="r">{t("failed")}</th>
-          <th>{t("load")}</th>
-          <th class="r">{t("waitBefore")}</th>
-          <th class="r">{t("drainTime")}</th>
-          <th>{t("limit")}</th>
-          <th />
-        </>
-      }
-    >
-      {queues.rows.map((queue) => (
-        <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
-      ))}
-    </PagedTable>
+      <div class="row">
+        <input
+          class="small"
+          type="search"
+          placeholder={t("queueName")}
+          aria-label={t("queueName")}
+          value={name}
+          spellcheck={false}
+          onInput={(event) => refine({ name: event.currentTarget.value.trim() })}
+        />
+        <Copies
+          of={[
+            {
+              name: t("queues"),
+              curl: curl("GET /api/engine/queues", { query: { name: name || undefined } }),
+              command: name ? `hanbeon queues --name ${quoted(name)}` : "hanbeon queues",
+            },
+          ]}
+        />
+      </div>
+      <PagedTable
+        class="queues stacked"
+        of={queues}
+        empty={
+          name ? (
+            <Empty>{t("noQueueMatches")}</Empty>
+          ) : (
+            <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>
+          )
+        }
+        moreText={t("more")}
+        head={
+          <>
+            <th>{t("queue")}</th>
+            <th class="r">{t("ready")}</th>
+            <th class="r">{t("running")}</th>
+            <th class="r">{t("failed")}</th>
+            <th>{t("load")}</th>
+            <th class="r">{t("waitBefore")}</th>
+            <th class="r">{t("drainTime")}</th>
+            <th>{t("limit")}</th>
+            <th />
+          </>
+        }
+      >
+        {queues.rows.map((queue) => (
+          <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
+        ))}
+      </PagedTable>
     </>
   );
 }
@@ -84,7 +89,11 @@ function commandsOf(queue: EngineQueue, limit: number): Command[] {
   return [
     { name: t("pause"), curl: sent({ paused: true }), command: `hanbeon pause ${name}` },
     { name: t("resume"), curl: sent({ paused: false }), command: `hanbeon resume ${name}` },
-    { name: t("limit"), curl: sent({ max_concurrent: limit }), command: `hanbeon limit ${name} --max-concurrent ${limit}` },
+    {
+      name: t("limit"),
+      curl: sent({ max_concurrent: limit }),
+      command: `hanbeon limit ${name} --max-concurrent ${limit}`,
+    },
   ];
 }
 
@@ -98,7 +107,10 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
   return (
     <tr>
       <td>
-        <a href={link(["jobs"], { queue: queue.name })}><QueueName name={queue.name} /></a> {queue.paused && <span class="badge">{t("paused")}</span>}
+        <a href={link(["jobs"], { queue: queue.name })}>
+          <QueueName name={queue.name} />
+        </a>{" "}
+        {queue.paused && <span class="badge">{t("paused")}</span>}
       </td>
       <td class="r" data-label={t("ready")}>
         <a href={place("ready")}>{number(waiting)}</a>
@@ -110,8 +122,12 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
         <a href={place("failed")}>{number(queue.states.failed ?? 0)}</a>
       </td>
       <td data-label={t("load")}>{queue.max_concurrent ? <Bar share={running / queue.max_concurrent} /> : "–"}</td>
-      <td class="r" data-label={t("waitBefore")}>{queue.wait ? duration(queue.wait.p50) : "–"}</td>
-      <td class="r" data-label={t("drainTime")}>{waiting === 0 ? "–" : queue.paused || rate === 0 ? "∞" : duration(waiting / rate)}</td>
+      <td class="r" data-label={t("waitBefore")}>
+        {queue.wait ? duration(queue.wait.p50) : "–"}
+      </td>
+      <td class="r" data-label={t("drainTime")}>
+        {waiting === 0 ? "–" : queue.paused || rate === 0 ? "∞" : duration(waiting / rate)}
+      </td>
       <td data-label={t("limit")}>
         {limit.value === null ? (
           <>
@@ -149,7 +165,12 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
               {t("change")}
             </Button>
           )}
-          <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
+          <Button
+            admin
+            confirm={!queue.paused}
+            label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`}
+            onClick={() => change({ paused: !queue.paused })}
+          >
             {t(queue.paused ? "resume" : "pause")}
           </Button>
           <Copies row={queue.name} of={commandsOf(queue, Number(limit.value ?? queue.max_concurrent))} />

@@ -2,22 +2,23 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { call, curl, Problem, type Export, type ExportStatus, type Replay, type State } from "../../lib/api";
-import { Act, Copies, mayWrite } from "../../ui/act";
+import { call, curl, type Export, type ExportStatus, Problem, type Replay, type State } from "../../lib/api";
 import { duration, number, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Bar, Button, Empty, Failure, Panel, say, Shape, Waiting, wordsOf } from "../../ui/parts";
 import { link, place } from "../../lib/router";
-import { follow } from "../../lib/stream";
 import { phaseText, reasonText } from "../../lib/server_texts";
+import { follow } from "../../lib/stream";
 import { t } from "../../lib/texts";
-import { upload } from "./upload";
+import { Act, Copies, mayWrite } from "../../ui/act";
+import { attempt, Bar, Button, Empty, Failure, Panel, Shape, say, Waiting, wordsOf } from "../../ui/parts";
 import { w } from "./texts";
+import { upload } from "./upload";
 import "./exports.css";
 
 const SIZE = 12;
 const REPLAYS = 100;
-const UPLOAD = (): string => `curl -X POST -H "Authorization: Bearer $HANBEON_TOKEN" -F file=@replay.jsonl "${location.origin}/api/replays"`;
+const UPLOAD = (): string =>
+  `curl -X POST -H "Authorization: Bearer $HANBEON_TOKEN" -F file=@replay.jsonl "${location.origin}/api/replays"`;
 const SHAPES: Record<ExportStatus, State> = {
   QUEUED: "ready",
   RUNNING: "running",
@@ -42,7 +43,7 @@ export function Exports(): JSX.Element {
         "/ws/jobs",
         (event) => {
           if (event.type === "job.progress") {
-            live.value = new Map(live.value).set(Number(event["jobId"]), event as unknown as Progress);
+            live.value = new Map(live.value).set(Number(event.jobId), event as unknown as Progress);
           } else exports.refresh();
         },
         () => exports.refresh(),
@@ -66,13 +67,22 @@ export function Exports(): JSX.Element {
         ) : (
           <ul class="gallery">
             {shown.map((each) => (
-              <Card key={each.jobId} of={each} title={titles.get(each.replayId) ?? w("replay", each.replayId)} refresh={exports.refresh} />
+              <Card
+                key={each.jobId}
+                of={each}
+                title={titles.get(each.replayId) ?? w("replay", each.replayId)}
+                refresh={exports.refresh}
+              />
             ))}
           </ul>
         )}
         {total > SIZE && (
           <p class="center row pages">
-            <a class="btn plain" aria-disabled={page === 0} href={link(["exports"], { page: String(Math.max(0, page - 1)) })}>
+            <a
+              class="btn plain"
+              aria-disabled={page === 0}
+              href={link(["exports"], { page: String(Math.max(0, page - 1)) })}
+            >
               {w("newer")}
             </a>
             <span class="faint">{w("pageOf", page + 1, Math.ceil(total / SIZE))}</span>
@@ -99,7 +109,10 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
   const begin = (replay: Replay, kind: "mp4" | "thumbnail") => (): Promise<boolean> =>
     attempt(async () => {
       const path = { replayId: String(replay.replayId) };
-      const made = await call(`POST /api/replays/{replayId}/exports/${kind}`, { path, body: { width: wide, height: high } });
+      const made = await call(`POST /api/replays/{replayId}/exports/${kind}`, {
+        path,
+        body: { width: wide, height: high },
+      });
       props.begun();
       return w("begun", made.jobId);
     });
@@ -179,7 +192,10 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
                           of={[
                             ...(["mp4", "thumbnail"] as const).map((kind) => ({
                               name: kind === "mp4" ? "MP4" : w("thumbnail"),
-                              curl: curl(`POST /api/replays/{replayId}/exports/${kind}`, { path, body: { width: wide, height: high } }),
+                              curl: curl(`POST /api/replays/{replayId}/exports/${kind}`, {
+                                path,
+                                body: { width: wide, height: high },
+                              }),
                               command: `hanbeon export ${kind} ${each.replayId} --width ${wide} --height ${high}`,
                             })),
                             {
@@ -272,6 +288,7 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
         {each.status !== "SUCCEEDED" ? (
           <Shape state={SHAPES[each.status]} />
         ) : each.jobType === "MP4" ? (
+          // biome-ignore lint/a11y/useMediaCaption: recordings of replays have no speech
           <video controls preload="metadata" src={resultOf(each)} aria-label={name} />
         ) : (
           <img src={resultOf(each)} alt={name} loading="lazy" />
@@ -288,11 +305,14 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
           </span>
           {each.status === "RUNNING" && (
             <>
-              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span> <span class="faint">{phaseText(each.phase)}</span>
+              <Bar share={each.progress / 100} /> <span>{number(each.progress)} %</span>{" "}
+              <span class="faint">{phaseText(each.phase)}</span>
             </>
           )}
           {each.status === "SUCCEEDED" && each.startedAt && each.endedAt && (
-            <span class="faint">{w("in", duration((Date.parse(each.endedAt) - Date.parse(each.startedAt)) / 1000))}</span>
+            <span class="faint">
+              {w("in", duration((Date.parse(each.endedAt) - Date.parse(each.startedAt)) / 1000))}
+            </span>
           )}
           <span class="faint">#{each.jobId}</span>
         </p>
@@ -312,7 +332,11 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
           <Copies
             row={name}
             of={[
-              { name: w("show"), curl: curl("GET /api/jobs/{jobId}", { path }), command: `hanbeon export show ${each.jobId}` },
+              {
+                name: w("show"),
+                curl: curl("GET /api/jobs/{jobId}", { path }),
+                command: `hanbeon export show ${each.jobId}`,
+              },
               ...(each.status === "SUCCEEDED"
                 ? [
                     {
@@ -323,7 +347,13 @@ function Card({ of: each, title, refresh }: { of: Export; title: string; refresh
                   ]
                 : []),
               ...(unfinished(each)
-                ? [{ name: w("cancel"), curl: curl("POST /api/jobs/{jobId}/cancel", { path }), command: `hanbeon export cancel ${each.jobId}` }]
+                ? [
+                    {
+                      name: w("cancel"),
+                      curl: curl("POST /api/jobs/{jobId}/cancel", { path }),
+                      command: `hanbeon export cancel ${each.jobId}`,
+                    },
+                  ]
                 : []),
             ]}
           />

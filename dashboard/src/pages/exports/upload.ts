@@ -1,5 +1,5 @@
 // The upload of a file with its progress, which `fetch` cannot tell.
-import { Problem, problemOf, session, type Replay } from "../../lib/api";
+import { Problem, problemOf, type Replay, session } from "../../lib/api";
 
 export function upload(file: File, progress: (share: number) => void): Promise<Replay> {
   const form = new FormData();

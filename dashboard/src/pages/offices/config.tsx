@@ -1,11 +1,11 @@
 // Settings of an office: limits, time limit and retries, with the sessions that run its jobs.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Act, Copies, quoted } from "../../ui/act";
-import { call, curl, type ConfigChange, type JobSchedulerConfig, type Office } from "../../lib/api";
-import { w } from "./texts";
-import { attempt, Empty } from "../../ui/parts";
+import { type ConfigChange, call, curl, type JobSchedulerConfig, type Office } from "../../lib/api";
 import { t } from "../../lib/texts";
+import { Act, Copies, quoted } from "../../ui/act";
+import { attempt, Empty } from "../../ui/parts";
+import { w } from "./texts";
 
 type Key = "maxConcurrentJobs" | "defaultTimeout" | "maxRetries" | "retryBaseDelay";
 /** Fields in units that people use; the API has milliseconds. */
@@ -23,8 +23,12 @@ interface Draft {
 }
 
 function draftOf(config: JobSchedulerConfig): Draft {
-  const fields = Object.fromEntries(FIELDS.map(({ name, unit }) => [name, String((config[name] ?? 0) / unit)])) as Record<Key, string>;
-  const roles = Object.fromEntries(Object.entries(config.maxConcurrentByRole ?? {}).map(([role, most]) => [role, String(most)]));
+  const fields = Object.fromEntries(
+    FIELDS.map(({ name, unit }) => [name, String((config[name] ?? 0) / unit)]),
+  ) as Record<Key, string>;
+  const roles = Object.fromEntries(
+    Object.entries(config.maxConcurrentByRole ?? {}).map(([role, most]) => [role, String(most)]),
+  );
   return { fields, retryBackoff: config.retryBackoff ?? "exponential", roles };
 }
 
@@ -59,7 +63,9 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
   const edit = (changed: Partial<Draft>): void => void (draft.value = { ...shown, ...changed });
   const change = changeOf(office.config, shown);
   const isChanged = Object.keys(change).length > 0;
-  const isValid = [...Object.values(shown.fields), ...Object.values(shown.roles)].every((each) => each !== "" && Number(each) >= 0);
+  const isValid = [...Object.values(shown.fields), ...Object.values(shown.roles)].every(
+    (each) => each !== "" && Number(each) >= 0,
+  );
   const save = async (): Promise<void> => {
     const saved = await attempt(async () => {
       await call("PATCH /api/offices/{id}/scheduler/config", { path: { id: office.id }, body: change });
@@ -68,7 +74,8 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
     if (saved) draft.value = null;
     refresh();
   };
-  const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(shown.roles).filter(([each]) => each !== name));
+  const without = (name: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(shown.roles).filter(([each]) => each !== name));
   const sessions = Object.entries(office.sessions);
   return (
     <div class="officeconfig">
@@ -113,7 +120,13 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
                   onInput={(event) => edit({ roles: { ...shown.roles, [name]: event.currentTarget.value } })}
                 />
               </label>
-              <button type="button" class="btn plain" aria-label={w("removeRole", name)} title={w("removeRole", name)} onClick={() => edit({ roles: without(name) })}>
+              <button
+                type="button"
+                class="btn plain"
+                aria-label={w("removeRole", name)}
+                title={w("removeRole", name)}
+                onClick={() => edit({ roles: without(name) })}
+              >
                 ×
               </button>
             </span>
@@ -182,7 +195,8 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
             {office.webhooks.length === 0 && w("unlimited")}
             {office.webhooks.map((each) => (
               <div key={each.id}>
-                <span class={`badge ${each.state === "disabled" ? "bad" : "good"}`}>{each.state}</span> <code>{each.url}</code>
+                <span class={`badge ${each.state === "disabled" ? "bad" : "good"}`}>{each.state}</span>{" "}
+                <code>{each.url}</code>
               </div>
             ))}
           </dd>

@@ -1,9 +1,9 @@
 // The jobs of one office as the page has them: read in pages, then kept up to date by the office's events.
-import { signal, type Signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { call, Problem, type CancelAll, type JobStatus } from "../../lib/api";
-import type { Link } from "./graph_layout";
+import { type CancelAll, call, type JobStatus, Problem } from "../../lib/api";
 import { follow, type StreamEvent } from "../../lib/stream";
+import type { Link } from "./graph_layout";
 
 export interface OfficeJob {
   id: string;
@@ -88,10 +88,13 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
     }, DRAWN_MS);
   };
   const apply = (event: StreamEvent): void => {
-    const job = graph.peek()?.jobs.get(String(event["job_id"]));
+    const job = graph.peek()?.jobs.get(String(event.job_id));
     const status = AFTER[event.type];
-    if (!job || !status) return later();
-    const at = Date.parse(String(event["timestamp"]));
+    if (!job || !status) {
+      later();
+      return;
+    }
+    const at = Date.parse(String(event.timestamp));
     if (status === "processing") [job.began, job.ended] = [at, null];
     else if (!UNFINISHED.has(status) && isRunning(job.status)) job.ended = at;
     job.status = status;
@@ -174,7 +177,14 @@ async function readGraph(id: string, taskId: string, before: OfficeGraph | undef
     for (const node of page.nodes) {
       const known = before?.jobs.get(node.id);
       const name = node.title ?? node.key ?? node.task_id ?? node.id.slice(0, 8);
-      jobs.set(node.id, { id: node.id, name, role: node.role, status: node.status, began: known?.began ?? null, ended: known?.ended ?? null });
+      jobs.set(node.id, {
+        id: node.id,
+        name,
+        role: node.role,
+        status: node.status,
+        began: known?.began ?? null,
+        ended: known?.ended ?? null,
+      });
     }
     links.push(...page.edges);
     cursor = page.next_cursor;

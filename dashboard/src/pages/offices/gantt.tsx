@@ -2,12 +2,12 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { call, Problem, type JobExecution } from "../../lib/api";
+import { call, type JobExecution, Problem } from "../../lib/api";
 import { clock, duration } from "../../lib/format";
-import { isRunning, type OfficeData, type OfficeJob } from "./data";
-import { STATE_OF, w } from "./texts";
-import { Empty, Shape } from "../../ui/parts";
 import { link } from "../../lib/router";
+import { Empty, Shape } from "../../ui/parts";
+import { isRunning, type OfficeData, type OfficeGraph, type OfficeJob } from "./data";
+import { STATE_OF, w } from "./texts";
 
 const ROW_PX = 28;
 const AT_ONCE = 6;
@@ -24,7 +24,16 @@ const BAR_STATE: Record<JobExecution["status"], string> = {
 /** A job's attempts are known until it moves again. */
 const versionOf = (job: OfficeJob): string => `${job.status} ${job.began}`;
 
-export function OfficeGantt({ office, data }: { office: string; data: OfficeData }): JSX.Element {
+export function OfficeGantt({
+  office,
+  graph,
+  data,
+}: {
+  office: string;
+  graph: OfficeGraph;
+  data: OfficeData;
+}): JSX.Element {
+  const jobs = [...graph.jobs.values()];
   const box = useRef<HTMLDivElement>(null);
   const known = useRef(new Map<string, { version: string; executions: JobExecution[] }>());
   const firsts = useRef(new Map<string, number>());
@@ -38,14 +47,18 @@ export function OfficeGantt({ office, data }: { office: string; data: OfficeData
   void read.value;
 
   // In the order in which they began first: a retry does not move its row.
-  for (const job of data.graph.value!.jobs.values()) {
+  for (const job of jobs) {
     if (job.began === null) continue;
     const attempts = known.current.get(job.id)?.executions ?? [];
-    const began = Math.min(job.began, firsts.current.get(job.id) ?? Infinity, ...attempts.map((each) => Date.parse(each.started_at)));
+    const began = Math.min(
+      job.began,
+      firsts.current.get(job.id) ?? Infinity,
+      ...attempts.map((each) => Date.parse(each.started_at)),
+    );
     firsts.current.set(job.id, began);
   }
-  const begun = (job: OfficeJob): number => firsts.current.get(job.id)!;
-  const rows = [...data.graph.value!.jobs.values()].filter((job) => job.began !== null).sort((a, b) => begun(a) - begun(b) || (a.id < b.id ? -1 : 1));
+  const begun = (job: OfficeJob): number => firsts.current.get(job.id) ?? 0;
+  const rows = jobs.filter((job) => job.began !== null).sort((a, b) => begun(a) - begun(b) || (a.id < b.id ? -1 : 1));
   const first = Math.max(0, Math.floor(top.value / ROW_PX) - 4);
   const last = Math.min(rows.length, Math.ceil((top.value + size.value.height) / ROW_PX) + 4);
   const inSight = rows.slice(first, last);
@@ -87,10 +100,14 @@ export function OfficeGantt({ office, data }: { office: string; data: OfficeData
     return () => void (stopped = true);
   }, [key]);
 
-  if (rows.length === 0) return <Empty>{w("noAttempts")}</Empty>;
+  const [oldest] = rows;
+  if (!oldest) return <Empty>{w("noAttempts")}</Empty>;
   const bars = (job: OfficeJob): JobExecution[] => known.current.get(job.id)?.executions ?? [];
-  const begin = begun(rows[0]!);
-  const end = Math.max(begin + 1_000, ...rows.map((job) => job.ended ?? (isRunning(job.status) ? Math.max(now.value, Date.now()) : job.began!)));
+  const begin = begun(oldest);
+  const end = Math.max(
+    begin + 1_000,
+    ...rows.map((job) => job.ended ?? (isRunning(job.status) ? Math.max(now.value, Date.now()) : begin)),
+  );
   const width = Math.max(200, size.value.width - NAME_PX) * scale.value;
   const x = (moment: number): number => ((moment - begin) / (end - begin)) * (width - 16) + 8;
   return (
@@ -116,10 +133,18 @@ export function OfficeGantt({ office, data }: { office: string; data: OfficeData
           left.value = event.currentTarget.scrollLeft;
         }}
       >
-        <div class="ganttplane" style={{ width: `${width + NAME_PX}px`, height: `${rows.length * ROW_PX + AXIS_PX}px` }}>
+        <div
+          class="ganttplane"
+          style={{ width: `${width + NAME_PX}px`, height: `${rows.length * ROW_PX + AXIS_PX}px` }}
+        >
           <Axis begin={begin} end={end} width={width} x={x} left={left.value} seen={size.value.width} />
           {inSight.map((job, index) => (
-            <div class="ganttrow" role="listitem" key={job.id} style={{ top: `${(first + index) * ROW_PX + AXIS_PX}px` }}>
+            <div
+              class="ganttrow"
+              role="listitem"
+              key={job.id}
+              style={{ top: `${(first + index) * ROW_PX + AXIS_PX}px` }}
+            >
               <a class="ganttname" href={link(["jobs", job.id])} title={job.name}>
                 <span class={`state ${STATE_OF[job.status]}`}>
                   <Shape state={STATE_OF[job.status]} />
@@ -156,30 +181,46 @@ const AXIS_PX = 26;
 
 /** What is known of a job before its attempts are: its last one. */
 function asAttempt(job: OfficeJob): JobExecution {
-  const status = isRunning(job.status) ? "running" : job.status === "done" ? "completed" : job.status === "failed" ? "failed" : "cancelled";
-  const iso = (moment: number | null): string | null => (moment === null ? null : new Date(moment).toISOString());
+  const status = isRunning(job.status)
+    ? "running"
+    : job.status === "done"
+      ? "completed"
+      : job.status === "failed"
+        ? "failed"
+        : "cancelled";
+  const ended = job.ended ?? (isRunning(job.status) ? null : job.began);
   return {
     job_id: job.id,
     attempt: 1,
-    started_at: iso(job.began)!,
+    started_at: new Date(job.began ?? 0).toISOString(),
     timeout_at: null,
     session_id: "",
     status,
-    completed_at: iso(job.ended ?? (isRunning(job.status) ? null : job.began)),
+    completed_at: ended === null ? null : new Date(ended).toISOString(),
   };
 }
 
-const STEPS_S = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 43_200, 86_400, 604_800, 2_592_000];
+const STEPS_S = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 43_200, 86_400, 604_800];
+const LONGEST_STEP_S = 2_592_000;
 
-function Axis(props: { begin: number; end: number; width: number; x: (moment: number) => number; left: number; seen: number }): JSX.Element {
+function Axis(props: {
+  begin: number;
+  end: number;
+  width: number;
+  x: (moment: number) => number;
+  left: number;
+  seen: number;
+}): JSX.Element {
   const { begin, end, width, x } = props;
   const least = ((end - begin) / width) * 90;
-  const step = (STEPS_S.find((each) => each * 1000 >= least) ?? STEPS_S.at(-1)!) * 1000;
+  const step = (STEPS_S.find((each) => each * 1000 >= least) ?? LONGEST_STEP_S) * 1000;
   const [from, to] = [props.left - 200, props.left + props.seen + 200];
   const ticks: number[] = [];
   for (let at = Math.ceil(begin / step) * step; at <= end; at += step) if (x(at) >= from && x(at) <= to) ticks.push(at);
   const word = (at: number): string =>
-    step < 60_000 ? `${clock(at)}:${String(new Date(at).getSeconds()).padStart(2, "0")}` : clock(at, step >= 43_200_000);
+    step < 60_000
+      ? `${clock(at)}:${String(new Date(at).getSeconds()).padStart(2, "0")}`
+      : clock(at, step >= 43_200_000);
   return (
     <div class="ganttaxis" aria-hidden="true">
       {ticks.map((at) => (

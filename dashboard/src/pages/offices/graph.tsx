@@ -3,15 +3,26 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { duration, number } from "../../lib/format";
-import { clamped, draw, fitted, nodeAt, palette, toGraph, type Drawn, type Palette, type Scene, type View } from "./graph_view";
-import { layoutOf, longestPath, neighbours, type Layout, type Link } from "./graph_layout";
-import { durations, isRunning, UNFINISHED, type OfficeData, type OfficeGraph, type OfficeJob } from "./data";
-import { STATE_OF, w } from "./texts";
-import { Shape, StateMark } from "../../ui/parts";
 import { language, theme } from "../../lib/preferences";
 import { go } from "../../lib/router";
-import { SelectedJob } from "./selected_job";
 import { t } from "../../lib/texts";
+import { Shape, StateMark } from "../../ui/parts";
+import { durations, isRunning, type OfficeData, type OfficeGraph, type OfficeJob, UNFINISHED } from "./data";
+import { type Layout, type Link, layoutOf, longestPath, neighbours } from "./graph_layout";
+import {
+  clamped,
+  type Drawn,
+  draw,
+  fitted,
+  nodeAt,
+  type Palette,
+  palette,
+  type Scene,
+  toGraph,
+  type View,
+} from "./graph_view";
+import { SelectedJob } from "./selected_job";
+import { STATE_OF, w } from "./texts";
 
 const PAN_PX = 80;
 const EDGE_PX = 60;
@@ -41,8 +52,15 @@ function unfinishedParts(graph: OfficeGraph): Set<string> {
   return found;
 }
 
-export function OfficeGraphView({ office, data }: { office: string; data: OfficeData }): JSX.Element {
-  const graph = data.graph.value!;
+export function OfficeGraphView({
+  office,
+  graph,
+  data,
+}: {
+  office: string;
+  graph: OfficeGraph;
+  data: OfficeData;
+}): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<View | null>(null);
   const colours = useRef<Palette | null>(null);
@@ -88,7 +106,7 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
       view.current ??= fitted(latest.current.layout, element.clientWidth, element.clientHeight);
       colours.current ??= palette(element);
       draw(element, latest.current, view.current, colours.current);
-      element.dataset["drawn"] = String(latest.current.nodes.size);
+      element.dataset.drawn = String(latest.current.nodes.size);
     });
   };
   /** Move the view only as far as needed to read a job. */
@@ -98,7 +116,8 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
     if (!at || !element || !view.current) return;
     const zoom = Math.max(view.current.zoom, NEAR);
     const inSight =
-      Math.abs(at.x - view.current.x) * zoom < element.clientWidth / 2 - EDGE_PX && Math.abs(at.y - view.current.y) * zoom < element.clientHeight / 2 - EDGE_PX / 2;
+      Math.abs(at.x - view.current.x) * zoom < element.clientWidth / 2 - EDGE_PX &&
+      Math.abs(at.y - view.current.y) * zoom < element.clientHeight / 2 - EDGE_PX / 2;
     if (!inSight || view.current.zoom < zoom) view.current = { ...at, zoom };
     redraw();
   };
@@ -125,7 +144,9 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
   }, [theme.value]);
   useEffect(redraw, [scene, language.value]);
   useEffect(() => {
-    const running = [...graph.jobs.values()].filter((job) => isRunning(job.status)).map((job) => scene.layout.at.get(job.id));
+    const running = [...graph.jobs.values()]
+      .filter((job) => isRunning(job.status))
+      .map((job) => scene.layout.at.get(job.id));
     const places = running.filter((at) => at !== undefined);
     if (!following.value || places.length === 0 || !view.current || !canvas.current) return;
     const mean = (pick: "x" | "y"): number => places.reduce((sum, at) => sum + at[pick], 0) / places.length;
@@ -177,7 +198,11 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
       view.current = { ...view.current, zoom: clamped((view.current.zoom * distance(now)) / distance(before)) };
     } else {
       const { zoom } = view.current;
-      view.current = { x: view.current.x - (now.x - before.x) / zoom, y: view.current.y - (now.y - before.y) / zoom, zoom };
+      view.current = {
+        x: view.current.x - (now.x - before.x) / zoom,
+        y: view.current.y - (now.y - before.y) / zoom,
+        zoom,
+      };
     }
     dragged.current += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
     if (dragged.current > 4) following.value = false;
@@ -188,31 +213,36 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
     const held = pointers.current.delete(event.pointerId);
     if (!held || dragged.current > 4 || !view.current || !canvas.current) return;
     const box = canvas.current.getBoundingClientRect();
-    select(nodeAt(scene, toGraph(view.current, box.width, box.height, event.clientX - box.left, event.clientY - box.top)));
+    select(
+      nodeAt(scene, toGraph(view.current, box.width, box.height, event.clientX - box.left, event.clientY - box.top)),
+    );
   };
 
   const sides = useMemo(() => neighbours(shown.ids, shown.links), [shown]);
   const step = (key: string): string | null => {
     const here = selected.value;
-    if (!here || !scene.layout.at.has(here)) return path.ids[0] ?? shown.ids[0] ?? null;
-    const at = scene.layout.at.get(here)!;
+    const at = here ? scene.layout.at.get(here) : undefined;
+    if (!here || !at) return path.ids[0] ?? shown.ids[0] ?? null;
     const near = (ids: string[]): string | null => {
-      const score = (id: string): number => Math.abs(scene.layout.at.get(id)!.y - at.y);
+      const score = (id: string): number => Math.abs((scene.layout.at.get(id)?.y ?? Infinity) - at.y);
       return [...ids].sort((a, b) => score(a) - score(b))[0] ?? null;
     };
     if (key === "ArrowRight") return near(sides.after.get(here) ?? []);
     if (key === "ArrowLeft") return near(sides.before.get(here) ?? []);
     const down = key === "ArrowDown";
     const column = shown.ids.filter((id) => {
-      const each = scene.layout.at.get(id)!;
-      return Math.abs(each.x - at.x) < 90 && (down ? each.y > at.y : each.y < at.y);
+      const each = scene.layout.at.get(id);
+      return each && Math.abs(each.x - at.x) < 90 && (down ? each.y > at.y : each.y < at.y);
     });
     return near(column);
   };
   const key = (event: KeyboardEvent): void => {
     const arrow = event.key.startsWith("Arrow");
     if (arrow && event.shiftKey && view.current) {
-      const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] as [number, number];
+      const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] as [
+        number,
+        number,
+      ];
       const pixels = PAN_PX / view.current.zoom;
       view.current = { ...view.current, x: view.current.x + x * pixels, y: view.current.y + y * pixels };
       following.value = false;
@@ -234,7 +264,9 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
   const find = (text: string): void => {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return;
-    const found = shown.ids.find((id) => id.startsWith(wanted) || graph.jobs.get(id)?.name.toLowerCase().includes(wanted));
+    const found = shown.ids.find(
+      (id) => id.startsWith(wanted) || graph.jobs.get(id)?.name.toLowerCase().includes(wanted),
+    );
     if (found) {
       select(found);
       reveal(found);
@@ -244,10 +276,19 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
   return (
     <>
       <div class="graphtools">
-        <input class="small" placeholder={w("findNode")} aria-label={w("findNode")} onChange={(event) => find(event.currentTarget.value)} />
+        <input
+          class="small"
+          placeholder={w("findNode")}
+          aria-label={w("findNode")}
+          onChange={(event) => find(event.currentTarget.value)}
+        />
         <Toggle on={following.value} press={() => (following.value = !following.value)} text={w("followRunning")} />
         <Toggle on={withPath.value} press={() => (withPath.value = !withPath.value)} text={w("critical")} />
-        <Toggle on={unfinishedOnly.value} press={() => (unfinishedOnly.value = !unfinishedOnly.value)} text={w("unfinishedOnly")} />
+        <Toggle
+          on={unfinishedOnly.value}
+          press={() => (unfinishedOnly.value = !unfinishedOnly.value)}
+          text={w("unfinishedOnly")}
+        />
         <span class="segments">
           <button type="button" aria-label={w("zoomOut")} title={w("zoomOut")} onClick={() => zoomBy(1 / ZOOM_STEP)}>
             −
@@ -261,6 +302,7 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
         </span>
       </div>
       <div class="graphbox">
+        {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the canvas takes arrow keys and describes itself */}
         <canvas
           ref={canvas}
           tabIndex={0}
@@ -285,7 +327,13 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
               refresh={data.refresh}
             />
           ) : (
-            <Runners graph={graph} choose={(id) => (select(id), reveal(id))} />
+            <Runners
+              graph={graph}
+              choose={(id) => {
+                select(id);
+                reveal(id);
+              }}
+            />
           )}
         </aside>
       </div>
@@ -304,12 +352,17 @@ function pathOf(graph: OfficeGraph, shown: Shown): { ids: string[]; words: strin
   const ids = longestPath(shown.ids, shown.links, seconds, (id) => !open || isOpen(id));
   const total = ids.reduce((sum, id) => sum + seconds(id), 0);
   const left = ids.filter(isOpen).reduce((sum, id) => {
-    const { began, status } = graph.jobs.get(id)!;
-    const lasted = isRunning(status) && began !== null ? (Date.now() - began) / 1000 : 0;
+    const job = graph.jobs.get(id);
+    const lasted = job && isRunning(job.status) && job.began !== null ? (Date.now() - job.began) / 1000 : 0;
     return sum + Math.max(0, seconds(id) - lasted);
   }, 0);
   const count = number(ids.length);
-  return { ids, words: open ? w("criticalSays", count, duration(total), duration(left)) : w("criticalEnded", count, duration(total)) };
+  return {
+    ids,
+    words: open
+      ? w("criticalSays", count, duration(total), duration(left))
+      : w("criticalEnded", count, duration(total)),
+  };
 }
 
 function Toggle({ on, press, text }: { on: boolean; press: () => void; text: string }): JSX.Element {
@@ -360,4 +413,3 @@ function Legend({ graph }: { graph: OfficeGraph }): JSX.Element {
     </span>
   );
 }
-

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noNonNullAssertion: indices and ids come from the lists that they are looked up in
 // Where the nodes of a graph are drawn: in layers by their longest way from a start, each near its neighbours; in linear time.
 export interface Point {
   x: number;
@@ -59,7 +60,10 @@ export function layoutOf(ids: string[], links: Link[]): Layout {
   const linked = new Set(links.flatMap((each) => [each.from, each.to]));
   const joined = ids.filter((id) => linked.has(id));
   const found = joined.length ? byLayers(joined, links) : { at: new Map(), bends: new Map(), width: 0, height: 0 };
-  return withAlone(found, ids.filter((id) => !linked.has(id)));
+  return withAlone(
+    found,
+    ids.filter((id) => !linked.has(id)),
+  );
 }
 
 /** A node of a layer: a job, or the place where a long link passes. */
@@ -107,7 +111,10 @@ function byLayers(ids: string[], links: Link[]): Layout {
   const bends = new Map<Link, Point[]>();
   for (const [link, way] of ways) {
     const first = depths.get(link.from)! + 1;
-    bends.set(link, way.map((place, index) => ({ x: x(first + index), y: place.y - least })));
+    bends.set(
+      link,
+      way.map((place, index) => ({ x: x(first + index), y: place.y - least })),
+    );
   }
   return { at, bends, width: x(layers.length - 1) + NODE.width / 2, height: most - least };
 }
@@ -115,7 +122,10 @@ function byLayers(ids: string[], links: Link[]): Layout {
 function depthsOf(ids: string[], sides: Neighbours): Map<string, number> {
   const depths = new Map<string, number>();
   for (const id of inOrder(ids, sides)) {
-    depths.set(id, (sides.before.get(id) ?? []).reduce((most, each) => Math.max(most, depths.get(each)! + 1), 0));
+    depths.set(
+      id,
+      (sides.before.get(id) ?? []).reduce((most, each) => Math.max(most, depths.get(each)! + 1), 0),
+    );
   }
   return depths;
 }
@@ -134,15 +144,28 @@ function nearEachOther(ids: string[], { before, after }: Neighbours): string[] {
 
 /** Sort each layer by where its neighbours are, forward and back in turns, and at last by both sides. */
 function arrange(layers: Place[][], sweeps: number): void {
-  for (const layer of layers) settle(layer, layer.map(() => 0));
-  const mean = (near: Place[], otherwise: number): number => (near.length ? near.reduce((sum, each) => sum + each.y, 0) / near.length : otherwise);
+  for (const layer of layers)
+    settle(
+      layer,
+      layer.map(() => 0),
+    );
+  const mean = (near: Place[], otherwise: number): number =>
+    near.length ? near.reduce((sum, each) => sum + each.y, 0) / near.length : otherwise;
   for (let sweep = 0; sweep <= sweeps; sweep++) {
     const forward = sweep % 2 === 0;
     const both = sweep > sweeps - 4;
     for (const layer of forward ? layers : [...layers].reverse()) {
-      const wanted = new Map(layer.map((each) => [each, mean(both ? [...each.before, ...each.after] : forward ? each.before : each.after, each.y)]));
+      const wanted = new Map(
+        layer.map((each) => [
+          each,
+          mean(both ? [...each.before, ...each.after] : forward ? each.before : each.after, each.y),
+        ]),
+      );
       if (!both) layer.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
-      settle(layer, layer.map((each) => wanted.get(each)!));
+      settle(
+        layer,
+        layer.map((each) => wanted.get(each)!),
+      );
     }
   }
 }
@@ -150,11 +173,17 @@ function arrange(layers: Place[][], sweeps: number): void {
 /** Put the nodes of a layer, in its order, as near to where they want to be as their sizes allow: those that collide share the way. */
 function settle(layer: Place[], wanted: number[]): void {
   const offsets: number[] = [];
-  layer.forEach((each, index) => offsets.push(index ? offsets[index - 1]! + (layer[index - 1]!.size + each.size) / 2 : 0));
+  for (const [index, each] of layer.entries()) {
+    offsets.push(index ? offsets[index - 1]! + (layer[index - 1]!.size + each.size) / 2 : 0);
+  }
   const blocks: { count: number; sum: number }[] = [];
   wanted.forEach((each, index) => {
     let block = { count: 1, sum: each - offsets[index]! };
-    for (let above = blocks.at(-1); above && above.sum / above.count >= block.sum / block.count; above = blocks.at(-1)) {
+    for (
+      let above = blocks.at(-1);
+      above && above.sum / above.count >= block.sum / block.count;
+      above = blocks.at(-1)
+    ) {
       blocks.pop();
       block = { count: above.count + block.count, sum: above.sum + block.sum };
     }
@@ -170,7 +199,11 @@ function settle(layer: Place[], wanted: number[]): void {
 function withAlone(found: Layout, alone: string[]): Layout {
   if (alone.length === 0) return found;
   const step = { x: NODE.width + 24, y: NODE.height + GAP.row };
-  const columns = Math.max(Math.round(Math.sqrt(alone.length / 2)) || 1, Math.floor(found.width / step.x), Math.min(alone.length, 4));
+  const columns = Math.max(
+    Math.round(Math.sqrt(alone.length / 2)) || 1,
+    Math.floor(found.width / step.x),
+    Math.min(alone.length, 4),
+  );
   const top = found.height ? found.height + 48 : 0;
   alone.forEach((id, index) => {
     const [column, row] = [index % columns, Math.floor(index / columns)];
@@ -185,7 +218,12 @@ function withAlone(found: Layout, alone: string[]): Layout {
 }
 
 /** The path that takes longest, up to one of `ends`. */
-export function longestPath(ids: string[], links: Link[], seconds: (id: string) => number, ends: (id: string) => boolean): string[] {
+export function longestPath(
+  ids: string[],
+  links: Link[],
+  seconds: (id: string) => number,
+  ends: (id: string) => boolean,
+): string[] {
   const sides = neighbours(ids, links);
   const total = new Map<string, number>();
   const from = new Map<string, string>();

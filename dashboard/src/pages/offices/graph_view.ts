@@ -1,5 +1,6 @@
+// biome-ignore-all lint/style/noNonNullAssertion: indices and ids come from the lists that they are looked up in
 // Draws a graph on a canvas: only what is in sight, and boxes without words where they could not be read.
-import { NODE, type Layout, type Link, type Point } from "./graph_layout";
+import { type Layout, type Link, NODE, type Point } from "./graph_layout";
 
 export interface View {
   /** The point of the graph in the middle of the canvas, and pixels per unit. */
@@ -28,7 +29,21 @@ export interface Scene {
 const READABLE = 0.42;
 const MARGIN_PX = 20;
 const ZOOM = { least: 0.02, most: 2.5 };
-const COLOURS = ["panel", "line", "ink", "soft", "faint", "accent", "accent-soft", "pending", "ready", "running", "succeeded", "failed", "cancelled"] as const;
+const COLOURS = [
+  "panel",
+  "line",
+  "ink",
+  "soft",
+  "faint",
+  "accent",
+  "accent-soft",
+  "pending",
+  "ready",
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const;
 type Colour = (typeof COLOURS)[number];
 const NAMED: Partial<Record<Colour, string>> = { pending: "held", succeeded: "ok", failed: "bad", cancelled: "off" };
 
@@ -37,7 +52,9 @@ export type Palette = Record<Colour, string> & { font: string };
 /** The colours of the present theme. */
 export function palette(element: Element): Palette {
   const style = getComputedStyle(element);
-  const found = Object.fromEntries(COLOURS.map((each) => [each, style.getPropertyValue(`--${NAMED[each] ?? each}`).trim()]));
+  const found = Object.fromEntries(
+    COLOURS.map((each) => [each, style.getPropertyValue(`--${NAMED[each] ?? each}`).trim()]),
+  );
   return { ...found, font: style.fontFamily } as Palette;
 }
 
@@ -83,7 +100,14 @@ export function draw(canvas: HTMLCanvasElement, scene: Scene, view: View, colour
   }
 }
 
-function drawLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, colours: Palette, first: Point, last: Point): void {
+function drawLinks(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  view: View,
+  colours: Palette,
+  first: Point,
+  last: Point,
+): void {
   for (const onPath of [false, true]) {
     context.beginPath();
     for (const link of scene.links) {
@@ -91,7 +115,11 @@ function drawLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, 
       if (scene.pathLinks.has(`${from} ${to}`) !== onPath) continue;
       const [start, end] = [scene.layout.at.get(from), scene.layout.at.get(to)];
       if (!start || !end) continue;
-      const way = [{ x: start.x + NODE.width / 2, y: start.y }, ...(scene.layout.bends.get(link) ?? []), { x: end.x - NODE.width / 2, y: end.y }];
+      const way = [
+        { x: start.x + NODE.width / 2, y: start.y },
+        ...(scene.layout.bends.get(link) ?? []),
+        { x: end.x - NODE.width / 2, y: end.y },
+      ];
       if (way.every((at) => at.x < first.x) || way.every((at) => at.x > last.x)) continue;
       if (way.every((at) => at.y < first.y) || way.every((at) => at.y > last.y)) continue;
       context.moveTo(way[0]!.x, way[0]!.y);

@@ -2,15 +2,15 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Act, Copies, mayWrite, quoted, type Command } from "../../ui/act";
-import { call, curl, Problem, type CancelAll, type Job, type JobStatus } from "../../lib/api";
+import { type CancelAll, call, curl, type Job, type JobStatus, Problem } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { changes } from "../../lib/live";
-import { cancelAllJobs, UNFINISHED } from "./data";
-import { STATE_OF, statusWord, w } from "./texts";
-import { attempt, Bar, Button, Empty, Failure, say, shareOf, Shape, Waiting, wordsOf } from "../../ui/parts";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { Act, type Command, Copies, mayWrite, quoted } from "../../ui/act";
+import { attempt, Bar, Button, Empty, Failure, Shape, say, shareOf, Waiting, wordsOf } from "../../ui/parts";
+import { cancelAllJobs, UNFINISHED } from "./data";
+import { STATE_OF, statusWord, w } from "./texts";
 
 const STATUSES: JobStatus[] = ["pending", "ready", "processing", "done", "failed", "cancelled"];
 const PAGE = 200;
@@ -24,7 +24,9 @@ interface Filter {
 }
 
 export function filterOf(query: URLSearchParams): Filter {
-  const status = (query.get("status") ?? "").split(",").filter((each) => STATUSES.includes(each as JobStatus)) as JobStatus[];
+  const status = (query.get("status") ?? "")
+    .split(",")
+    .filter((each) => STATUSES.includes(each as JobStatus)) as JobStatus[];
   return { status, role: query.get("role") ?? "", task_id: query.get("task_id") ?? "" };
 }
 
@@ -125,7 +127,13 @@ function Filters({ given, filter }: { given: Record<string, string>; filter: Fil
     <div class="officefilters">
       <div class="chips" role="group" aria-label={t("status")}>
         {STATUSES.map((status) => (
-          <button key={status} type="button" class="chip" aria-pressed={filter.status.includes(status)} onClick={() => toggle(status)}>
+          <button
+            key={status}
+            type="button"
+            class="chip"
+            aria-pressed={filter.status.includes(status)}
+            onClick={() => toggle(status)}
+          >
             <span class={`state ${STATE_OF[status]}`}>
               <Shape state={STATE_OF[status]} />
               {statusWord(status)}
@@ -135,7 +143,13 @@ function Filters({ given, filter }: { given: Record<string, string>; filter: Fil
       </div>
       <label>
         <span>{t("role")}</span>
-        <input name="role" class="small" value={filter.role} spellcheck={false} onChange={(event) => set("role", event.currentTarget.value.trim())} />
+        <input
+          name="role"
+          class="small"
+          value={filter.role}
+          spellcheck={false}
+          onChange={(event) => set("role", event.currentTarget.value.trim())}
+        />
       </label>
     </div>
   );
@@ -158,7 +172,9 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   if (filter.task_id) body.task_id = filter.task_id;
   if (filter.status.length) body.statuses = unfinished;
   const nothingToCancel = filter.status.length > 0 && unfinished.length === 0;
-  const retriable = (["failed", "cancelled"] as JobStatus[]).filter((each) => filter.status.length === 0 || filter.status.includes(each));
+  const retriable = (["failed", "cancelled"] as JobStatus[]).filter(
+    (each) => filter.status.length === 0 || filter.status.includes(each),
+  );
   const isFiltered = filter.status.length > 0 || filter.role !== "" || filter.task_id !== "";
   const cancel = async (): Promise<string> => {
     return w("cancelled", number(await cancelAllJobs(office, body)));
@@ -222,7 +238,14 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
                 {
                   name: w("bulkRetry"),
                   curl: curl("POST /api/engine/jobs/bulk", {
-                    body: { action: "retry", filter: { queue: `office:${office}`, state: retriable.map((each) => STATE_OF[each]), ...(filter.role ? { role: filter.role } : {}) } },
+                    body: {
+                      action: "retry",
+                      filter: {
+                        queue: `office:${office}`,
+                        state: retriable.map((each) => STATE_OF[each]),
+                        ...(filter.role ? { role: filter.role } : {}),
+                      },
+                    },
                   }),
                 },
               ]),
@@ -230,9 +253,18 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
             name: w("jobs"),
             curl: curl("GET /api/offices/{id}/jobs", {
               path: { id: office },
-              query: { status: filter.status.length ? filter.status : undefined, role: filter.role || undefined, task_id: filter.task_id || undefined },
+              query: {
+                status: filter.status.length ? filter.status : undefined,
+                role: filter.role || undefined,
+                task_id: filter.task_id || undefined,
+              },
             }),
-            command: ["hanbeon office jobs", office, ...filter.status.map((each) => `--status ${each}`), ...options.filter((each) => !each.startsWith("--status"))].join(" "),
+            command: [
+              "hanbeon office jobs",
+              office,
+              ...filter.status.map((each) => `--status ${each}`),
+              ...options.filter((each) => !each.startsWith("--status")),
+            ].join(" "),
           },
         ]}
       />
@@ -243,7 +275,11 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
 function commandsOf(path: { id: string; jobId: string }, job: Job, unfinished: boolean): Command[] {
   const move = unfinished ? "cancel" : "retry";
   const found: Command[] = [
-    { name: t(move), curl: curl(`POST /api/offices/{id}/jobs/{jobId}/${move}`, { path }), command: `hanbeon ${move} ${job.id}` },
+    {
+      name: t(move),
+      curl: curl(`POST /api/offices/{id}/jobs/{jobId}/${move}`, { path }),
+      command: `hanbeon ${move} ${job.id}`,
+    },
   ];
   if (!unfinished) return found;
   for (const [name, priority] of [[w("raise"), job.priority - 1] as const, [w("lower"), job.priority + 1] as const]) {
@@ -266,11 +302,14 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
   const change = async (body: { priority?: number; urgent?: boolean }): Promise<void> => {
     const changed = await attempt(async () => {
       const found = await call("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body });
-      return body.urgent === undefined ? w("prioritySays", found.priority) : w(found.urgent ? "urgentSays" : "notUrgentSays");
+      return body.urgent === undefined
+        ? w("prioritySays", found.priority)
+        : w(found.urgent ? "urgentSays" : "notUrgentSays");
     });
     if (changed) after();
   };
-  const by = (step: number): Promise<void> => change({ priority: Math.max(-LOWEST, Math.min(LOWEST, job.priority + step)) });
+  const by = (step: number): Promise<void> =>
+    change({ priority: Math.max(-LOWEST, Math.min(LOWEST, job.priority + step)) });
   const move = async (action: "cancel" | "retry"): Promise<void> => {
     await attempt(async () => void (await call(`POST /api/offices/{id}/jobs/{jobId}/${action}`, { path })));
     after();
@@ -310,7 +349,9 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
           {statusWord(job.status)}
         </span>{" "}
         {share !== null && <Bar share={share} />}
-        {job.status === "pending" && job.depends_on.length > 0 && <small class="faint">{w("blockedBy", number(job.depends_on.length))}</small>}
+        {job.status === "pending" && job.depends_on.length > 0 && (
+          <small class="faint">{w("blockedBy", number(job.depends_on.length))}</small>
+        )}
       </td>
       <td>{job.role ?? ""}</td>
       <td class="clip">{job.task_id ?? ""}</td>

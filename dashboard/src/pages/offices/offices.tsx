@@ -2,19 +2,19 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { Act, Copies, Crumb } from "../../ui/act";
 import { call, curl, type Job, type JobQueueStats, type JobStatus, type Office } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
+import { link, place, refine } from "../../lib/router";
+import { t } from "../../lib/texts";
+import { Act, Copies, Crumb } from "../../ui/act";
+import { attempt, Bar, Button, Empty, Failure, Panel, Shape, Waiting } from "../../ui/parts";
 import { OfficeConfig } from "./config";
-import { cancelAllJobs, useOffice, type OfficeData } from "./data";
+import { cancelAllJobs, type OfficeData, useOffice } from "./data";
 import { OfficeGantt } from "./gantt";
 import { OfficeGraphView } from "./graph";
 import { OfficeJobs } from "./jobs";
 import { STATE_OF, statusWord, w } from "./texts";
-import { attempt, Bar, Button, Empty, Failure, Panel, Shape, Waiting } from "../../ui/parts";
-import { link, place, refine } from "../../lib/router";
-import { t } from "../../lib/texts";
 import "./offices.css";
 
 const CREATE = `curl localhost:8000/api/offices -d '{"name": "Seoul", "sessions": {"default": "greet"}}'`;
@@ -57,7 +57,11 @@ export function Offices(): JSX.Element {
 }
 
 function Card({ office }: { office: Office }): JSX.Element {
-  const { data } = usePolled(() => call("GET /api/offices/{id}/scheduler/stats", { path: { id: office.id } }), office.id, 5_000);
+  const { data } = usePolled(
+    () => call("GET /api/offices/{id}/scheduler/stats", { path: { id: office.id } }),
+    office.id,
+    5_000,
+  );
   const most = office.config.maxConcurrentJobs ?? 0;
   return (
     <a class="panel tile officecard" href={link(["offices", office.id])}>
@@ -86,7 +90,13 @@ function Strip({ stats }: { stats: JobQueueStats }): JSX.Element {
   const total = COUNTED.reduce((sum, each) => sum + stats[each], 0);
   let from = 0;
   return (
-    <svg class="strip" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={COUNTED.map((each) => `${statusWord(each)} ${stats[each]}`).join(", ")}>
+    <svg
+      class="strip"
+      viewBox="0 0 100 6"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={COUNTED.map((each) => `${statusWord(each)} ${stats[each]}`).join(", ")}
+    >
       {[...COUNTED].reverse().map((each) => {
         const [x, width] = [from, total ? (stats[each] / total) * 100 : 0];
         from += width;
@@ -118,24 +128,29 @@ export function OfficePage({ id }: { id: string }): JSX.Element {
       <Panel
         actions={
           view !== "config" && (
-          <label class="workitem">
-            <span>{w("workItem")}</span>
-            <input
-              class="small"
-              name="task_id"
-              placeholder={w("allItems")}
-              value={taskId}
-              spellcheck={false}
-              onChange={(event) => refine({ ...given, task_id: event.currentTarget.value.trim() })}
-            />
-          </label>
+            <label class="workitem">
+              <span>{w("workItem")}</span>
+              <input
+                class="small"
+                name="task_id"
+                placeholder={w("allItems")}
+                value={taskId}
+                spellcheck={false}
+                onChange={(event) => refine({ ...given, task_id: event.currentTarget.value.trim() })}
+              />
+            </label>
           )
         }
         class="officeviews"
       >
         <div class="segments" role="group" aria-label={office.data.name}>
           {VIEWS.map((each) => (
-            <button key={each} type="button" aria-pressed={view === each} onClick={() => refine({ ...given, view: each })}>
+            <button
+              key={each}
+              type="button"
+              aria-pressed={view === each}
+              onClick={() => refine({ ...given, view: each })}
+            >
               {w(each)}
             </button>
           ))}
@@ -163,12 +178,24 @@ function Drawn({ office, data, view }: { office: string; data: OfficeData; view:
   return (
     <>
       {graph.truncated && <p class="banner">{w("truncated", number(graph.jobs.size))}</p>}
-      {view === "graph" ? <OfficeGraphView office={office} data={data} /> : <OfficeGantt office={office} data={data} />}
+      {view === "graph" ? (
+        <OfficeGraphView office={office} graph={graph} data={data} />
+      ) : (
+        <OfficeGantt office={office} graph={graph} data={data} />
+      )}
     </>
   );
 }
 
-function Head({ office, stats, refresh }: { office: Office; stats: JobQueueStats | undefined; refresh: () => void }): JSX.Element {
+function Head({
+  office,
+  stats,
+  refresh,
+}: {
+  office: Office;
+  stats: JobQueueStats | undefined;
+  refresh: () => void;
+}): JSX.Element {
   const path = { id: office.id };
   const process = (): Promise<boolean> =>
     attempt(async () => {
@@ -297,9 +324,13 @@ function Slots({ office }: { office: Office }): JSX.Element {
               <div key={role} class="slotrole">
                 <h3>
                   {role || w("noRole")}
-                  <small>{role in limits ? `${number(held.length)} / ${number(limits[role] ?? 0)}` : w("noLimit")}</small>
+                  <small>
+                    {role in limits ? `${number(held.length)} / ${number(limits[role] ?? 0)}` : w("noLimit")}
+                  </small>
                   {ready > 0 && (
-                    <a href={link(["offices", office.id], { view: "jobs", status: "ready", role })}>{w("waiting", number(ready))}</a>
+                    <a href={link(["offices", office.id], { view: "jobs", status: "ready", role })}>
+                      {w("waiting", number(ready))}
+                    </a>
                   )}
                 </h3>
                 <ul>

@@ -1,17 +1,17 @@
 // A job of an office beside its graph: what it is, why it waits, and what can be done with it.
 import type { JSX } from "preact";
-import { Act, Copies } from "../../ui/act";
 import { call, curl } from "../../lib/api";
 import { duration, number, since } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import type { OfficeJob } from "./data";
-import { UNFINISHED } from "./data";
-import { STATE_OF, statusWord, w } from "./texts";
-import { attempt, Shape } from "../../ui/parts";
-import { Reason } from "../../ui/reason";
 import { link } from "../../lib/router";
 import { reasonText } from "../../lib/server_texts";
 import { t } from "../../lib/texts";
+import { Act, Copies } from "../../ui/act";
+import { attempt, Shape } from "../../ui/parts";
+import { Reason } from "../../ui/reason";
+import type { OfficeJob } from "./data";
+import { UNFINISHED } from "./data";
+import { STATE_OF, statusWord, w } from "./texts";
 
 interface SelectedProps {
   office: string;
@@ -47,7 +47,11 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
   };
   const detail = data?.detail;
   const ends = detail?.completed_at ?? detail?.cancelled_at;
-  const lasted = detail?.started_at ? (ends ? (Date.parse(ends) - Date.parse(detail.started_at)) / 1000 : since(detail.started_at)) : null;
+  const lasted = detail?.started_at
+    ? ends
+      ? (Date.parse(ends) - Date.parse(detail.started_at)) / 1000
+      : since(detail.started_at)
+    : null;
   return (
     <>
       <h3>
@@ -58,7 +62,8 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
           <Shape state={STATE_OF[job.status]} />
           {statusWord(job.status)}
         </span>{" "}
-        {job.role && <span class="badge">{job.role}</span>} {detail?.urgent && <span class="badge bad">{t("urgent")}</span>}
+        {job.role && <span class="badge">{job.role}</span>}{" "}
+        {detail?.urgent && <span class="badge bad">{t("urgent")}</span>}
       </p>
       {lasted !== null && (
         <p>
@@ -92,9 +97,7 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
             {t("retry")}
           </Act>
         )}
-        {unfinished && (
-          <Act onClick={urgent}>{w(detail?.urgent ? "makeNotUrgent" : "makeUrgent")}</Act>
-        )}
+        {unfinished && <Act onClick={urgent}>{w(detail?.urgent ? "makeNotUrgent" : "makeUrgent")}</Act>}
         <a class="btn plain" href={link(["jobs", job.id])}>
           {w("openJob")}
         </a>
@@ -102,17 +105,34 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
           of={[
             ...(unfinished
               ? [
-                  { name: t("cancel"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }), command: `hanbeon cancel ${job.id}` },
+                  {
+                    name: t("cancel"),
+                    curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }),
+                    command: `hanbeon cancel ${job.id}`,
+                  },
                   {
                     name: w(detail?.urgent ? "makeNotUrgent" : "makeUrgent"),
-                    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: !detail?.urgent } }),
+                    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", {
+                      path,
+                      body: { urgent: !detail?.urgent },
+                    }),
                     command: `hanbeon priority ${job.id} ${detail?.urgent ? "--not-urgent" : "--urgent"}`,
                   },
                 ]
               : job.status === "done"
                 ? []
-                : [{ name: t("retry"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/retry", { path }), command: `hanbeon retry ${job.id}` }]),
-            { name: t("job"), curl: curl("GET /api/offices/{id}/jobs/{jobId}", { path }), command: `hanbeon job ${job.id}` },
+                : [
+                    {
+                      name: t("retry"),
+                      curl: curl("POST /api/offices/{id}/jobs/{jobId}/retry", { path }),
+                      command: `hanbeon retry ${job.id}`,
+                    },
+                  ]),
+            {
+              name: t("job"),
+              curl: curl("GET /api/offices/{id}/jobs/{jobId}", { path }),
+              command: `hanbeon job ${job.id}`,
+            },
           ]}
         />
       </div>

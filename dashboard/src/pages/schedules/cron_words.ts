@@ -12,7 +12,9 @@ export function cronWords(expression: string): string {
   try {
     const short = cronstrue.toString(text, options);
     // "At 09:00" alone leaves open on which days.
-    const found = /^\D*\d\d:\d\d(:\d\d)?$/.test(short) ? cronstrue.toString(text, { ...options, verbose: true }) : short;
+    const found = /^\D*\d\d:\d\d(:\d\d)?$/.test(short)
+      ? cronstrue.toString(text, { ...options, verbose: true })
+      : short;
     return hasTwoKindsOfDays(text) ? w("either", found) : found;
   } catch {
     return "";

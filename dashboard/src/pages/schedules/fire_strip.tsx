@@ -23,8 +23,14 @@ function Mark({ outcome, x }: { outcome: FireOutcome; x: number }): JSX.Element 
 
 export function FireStrip({ fires, label }: { fires: Fire[]; label?: string }): JSX.Element {
   const shown = [...fires].reverse();
-  const counts = OUTCOMES.map((each) => [each, fires.filter((fire) => fire.outcome === each).length] as const).filter(([, count]) => count > 0);
-  const says = w("stripSays", number(fires.length), counts.map(([each, count]) => `${w(each)} ${number(count)}`).join(", "));
+  const counts = OUTCOMES.map((each) => [each, fires.filter((fire) => fire.outcome === each).length] as const).filter(
+    ([, count]) => count > 0,
+  );
+  const says = w(
+    "stripSays",
+    number(fires.length),
+    counts.map(([each, count]) => `${w(each)} ${number(count)}`).join(", "),
+  );
   return (
     <svg
       class="firestrip"

@@ -2,14 +2,14 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Act, Copies, quoted } from "../../ui/act";
 import { call, curl, type NewSchedule, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
-import { cronWords } from "./cron_words";
 import { clock, duration, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { Empty, say, wordsOf } from "../../ui/parts";
-import { w } from "./texts";
 import { noteText } from "../../lib/server_texts";
+import { Act, Copies, quoted } from "../../ui/act";
+import { Empty, say, wordsOf } from "../../ui/parts";
+import { cronWords } from "./cron_words";
+import { w } from "./texts";
 
 const PREVIEWED = 5;
 const TYPING_MS = 200;
@@ -77,7 +77,9 @@ function fieldsOf(draft: Draft): Fields {
 
 /** Only what differs: a field that is not sent stays as it is. */
 function differences(fields: Fields, before: Fields): Partial<Fields> {
-  const changed = Object.entries(fields).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]));
+  const changed = Object.entries(fields).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
+  );
   return Object.fromEntries(changed) as Partial<Fields>;
 }
 
@@ -91,14 +93,23 @@ function optionsOf(fields: Partial<Fields>): string[] {
   return args && Object.keys(args).length ? [quoted(JSON.stringify(args)), ...options] : options;
 }
 
-export function ScheduleForm({ given, done, back }: { given: Schedule | null; done: (id: string) => void; back: () => void }): JSX.Element {
+export function ScheduleForm({
+  given,
+  done,
+  back,
+}: {
+  given: Schedule | null;
+  done: (id: string) => void;
+  back: () => void;
+}): JSX.Element {
   const draft = useSignal(draftOf(given));
   const problem = useSignal("");
   const edit = (change: Partial<Draft>): void => void (draft.value = { ...draft.value, ...change });
   const tasks = usePolled(() => call("GET /api/tasks", { query: { limit: 500 } }), "", 60_000, false);
   const shown = draft.value;
   const names = (tasks.data?.items ?? []).map((each) => each.task_id);
-  if (!given && tasks.data && names.length === 0) return <Empty command="hanbeon worker --app jobs:app">{w("noTasks")}</Empty>;
+  if (!given && tasks.data && names.length === 0)
+    return <Empty command="hanbeon worker --app jobs:app">{w("noTasks")}</Empty>;
 
   let fields: Partial<Fields> | null = null;
   try {
@@ -129,7 +140,13 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
   const field = (name: keyof Draft, label: string, more: Record<string, unknown> = {}): JSX.Element => (
     <label>
       <span>{label}</span>
-      <input name={name} value={String(shown[name])} spellcheck={false} onInput={(event) => edit({ [name]: event.currentTarget.value })} {...more} />
+      <input
+        name={name}
+        value={String(shown[name])}
+        spellcheck={false}
+        onInput={(event) => edit({ [name]: event.currentTarget.value })}
+        {...more}
+      />
     </label>
   );
   const choice = (name: keyof Draft, label: string, options: [string, string][]): JSX.Element => (
@@ -154,7 +171,12 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
     >
       <div>
         <div class="fields">
-          {choice("task_id", w("task"), [...(shown.task_id && names.includes(shown.task_id) ? [] : [[shown.task_id, shown.task_id || "–"] as [string, string]]), ...names.map((each) => [each, each] as [string, string])])}
+          {choice("task_id", w("task"), [
+            ...(shown.task_id && names.includes(shown.task_id)
+              ? []
+              : [[shown.task_id, shown.task_id || "–"] as [string, string]]),
+            ...names.map((each) => [each, each] as [string, string]),
+          ])}
           {field("name", w("name"))}
         </div>
         <div class="segments" role="group" aria-label={w("kind")}>
@@ -166,13 +188,21 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
           </button>
         </div>
         <div class="fields when">
-          {shown.kind === "cron" ? field("cron", w("cron"), { class: "cronfield" }) : field("run_at", w("runAt"), { placeholder: "2027-01-01T09:00:00+09:00" })}
+          {shown.kind === "cron"
+            ? field("cron", w("cron"), { class: "cronfield" })
+            : field("run_at", w("runAt"), { placeholder: "2027-01-01T09:00:00+09:00" })}
           {field("timezone", w("timezone"), { placeholder: "Asia/Seoul" })}
         </div>
         {shown.kind === "cron" && <p class="faint">{w("cronHint")}</p>}
         <label class="argsfield">
           <span>{w("args")}</span>
-          <textarea rows={3} name="args" spellcheck={false} value={shown.args} onInput={(event) => edit({ args: event.currentTarget.value })} />
+          <textarea
+            rows={3}
+            name="args"
+            spellcheck={false}
+            value={shown.args}
+            onInput={(event) => edit({ args: event.currentTarget.value })}
+          />
         </label>
         <details>
           <summary>{w("more")}</summary>
@@ -206,7 +236,8 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
         </details>
         {!given && (
           <label class="check">
-            <input type="checkbox" checked={shown.paused} onChange={() => edit({ paused: !shown.paused })} /> {w("startPaused")}
+            <input type="checkbox" checked={shown.paused} onChange={() => edit({ paused: !shown.paused })} />{" "}
+            {w("startPaused")}
           </label>
         )}
         {problem.value && (
@@ -260,7 +291,14 @@ function LivePreview({ draft }: { draft: Draft }): JSX.Element {
     }
     const timer = setTimeout(async () => {
       const { args: _, ...times } = fieldsOf({ ...draft, args: "{}" });
-      const { task_id: _task, name: _name, overlap: _overlap, misfire: _misfire, misfire_limit: _limit, ...asking } = times;
+      const {
+        task_id: _task,
+        name: _name,
+        overlap: _overlap,
+        misfire: _misfire,
+        misfire_limit: _limit,
+        ...asking
+      } = times;
       try {
         const found = await call("POST /api/schedules/preview", { body: { ...asking, n: PREVIEWED } });
         if (mine === asked.current) [fires.value, problem.value] = [found.fires, ""];
@@ -275,7 +313,13 @@ function LivePreview({ draft }: { draft: Draft }): JSX.Element {
     <aside class="preview" aria-live="polite">
       <h3>{w("nextFires")}</h3>
       {said && <p class="cronwords">{said}</p>}
-      {problem.value ? <p class="failure">{problem.value}</p> : fires.value === null ? <p class="faint">{w("typing")}</p> : <Fires fires={fires.value} />}
+      {problem.value ? (
+        <p class="failure">{problem.value}</p>
+      ) : fires.value === null ? (
+        <p class="faint">{w("typing")}</p>
+      ) : (
+        <Fires fires={fires.value} />
+      )}
     </aside>
   );
 }

@@ -2,13 +2,13 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { Act, quoted, type Command } from "../../ui/act";
 import { call, curl, type Schedule } from "../../lib/api";
-import { cronWords } from "./cron_words";
 import { duration, time } from "../../lib/format";
-import { attempt } from "../../ui/parts";
-import { w } from "./texts";
 import { t } from "../../lib/texts";
+import { Act, type Command, quoted } from "../../ui/act";
+import { attempt } from "../../ui/parts";
+import { cronWords } from "./cron_words";
+import { w } from "./texts";
 
 const now = signal(Date.now());
 
@@ -38,11 +38,26 @@ export function commandsOf(schedule: Schedule): Command[] {
   return [
     {
       name: w("runNow"),
-      curl: curl("POST /api/tasks/{task_id}/executions", { path: { task_id: schedule.task_id }, body: { args: schedule.args } }),
-      command: ["hanbeon run", quoted(schedule.task_id), ...(hasArgs ? [quoted(JSON.stringify(schedule.args))] : [])].join(" "),
+      curl: curl("POST /api/tasks/{task_id}/executions", {
+        path: { task_id: schedule.task_id },
+        body: { args: schedule.args },
+      }),
+      command: [
+        "hanbeon run",
+        quoted(schedule.task_id),
+        ...(hasArgs ? [quoted(JSON.stringify(schedule.args))] : []),
+      ].join(" "),
     },
-    { name: t(move), curl: curl(`POST /api/schedules/{id}/${move}`, { path }), command: `hanbeon schedule ${move} ${schedule.id}` },
-    { name: w("del"), curl: curl("DELETE /api/schedules/{id}", { path }), command: `hanbeon schedule delete ${schedule.id}` },
+    {
+      name: t(move),
+      curl: curl(`POST /api/schedules/{id}/${move}`, { path }),
+      command: `hanbeon schedule ${move} ${schedule.id}`,
+    },
+    {
+      name: w("del"),
+      curl: curl("DELETE /api/schedules/{id}", { path }),
+      command: `hanbeon schedule delete ${schedule.id}`,
+    },
   ];
 }
 
@@ -60,7 +75,7 @@ export function NextFire({ schedule }: { schedule: Schedule }): JSX.Element {
 
 export function Moves({ schedule, after }: { schedule: Schedule; after: () => void }): JSX.Element {
   const move = schedule.paused ? "resume" : "pause";
-  const act = (action: () => Promise<string | void>) => async (): Promise<void> => {
+  const act = (action: () => Promise<string | undefined>) => async (): Promise<void> => {
     await attempt(action);
     after();
   };

@@ -2,18 +2,18 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { Act, Copies, Crumb } from "../../ui/act";
 import { call, curl, type Fire, type FireOutcome, type Schedule, type SchedulesExecution } from "../../lib/api";
-import { FireStrip, fireSays, StripLegend } from "./fire_strip";
 import { duration, number, short, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
+import { go, link } from "../../lib/router";
+import { t } from "../../lib/texts";
+import { Act, Copies, Crumb } from "../../ui/act";
 import { WideTable } from "../../ui/paged_table";
 import { attempt, Button, Failure, Panel, Shape, Tree, Waiting } from "../../ui/parts";
-import { go, link } from "../../lib/router";
+import { FireStrip, fireSays, StripLegend } from "./fire_strip";
 import { Fires, ScheduleForm } from "./form";
-import { commandsOf, Moves, nameOf, NextFire, timesOf, useSeconds } from "./parts";
+import { commandsOf, Moves, NextFire, nameOf, timesOf, useSeconds } from "./parts";
 import { EXECUTION_STATE, OUTCOMES, w } from "./texts";
-import { t } from "../../lib/texts";
 
 export function NewSchedulePage(): JSX.Element {
   return (
@@ -84,7 +84,13 @@ export function SchedulePage({ id }: { id: string }): JSX.Element {
       <div class="two">
         <History schedule={schedule} />
         <Panel title={w("nextFires")}>
-          {schedule.paused ? <p class="faint">{w("pausedNext")}</p> : preview.data ? <Fires fires={preview.data.fires} /> : <Waiting lines={5} />}
+          {schedule.paused ? (
+            <p class="faint">{w("pausedNext")}</p>
+          ) : preview.data ? (
+            <Fires fires={preview.data.fires} />
+          ) : (
+            <Waiting lines={5} />
+          )}
         </Panel>
       </div>
       <Executions schedule={schedule} />
@@ -99,8 +105,14 @@ function Definition({ schedule }: { schedule: Schedule }): JSX.Element {
     [w("timezone"), schedule.timezone],
     [w("next"), <NextFire schedule={schedule} />],
     [w("last"), schedule.last_fire_at ? w("ago", duration(since(schedule.last_fire_at))) : w("never")],
-    [w("overlapRule"), w(schedule.overlap === "allow" ? "overlapAllow" : schedule.overlap === "skip" ? "overlapSkip" : "overlapQueue")],
-    [w("misfireRule"), w(schedule.misfire === "all" ? "misfireAll" : schedule.misfire === "skip" ? "misfireSkip" : "misfireCoalesce")],
+    [
+      w("overlapRule"),
+      w(schedule.overlap === "allow" ? "overlapAllow" : schedule.overlap === "skip" ? "overlapSkip" : "overlapQueue"),
+    ],
+    [
+      w("misfireRule"),
+      w(schedule.misfire === "all" ? "misfireAll" : schedule.misfire === "skip" ? "misfireSkip" : "misfireCoalesce"),
+    ],
   ];
   if (schedule.jitter) facts.push([w("jitter"), number(schedule.jitter)]);
   if (schedule.starts_at) facts.push([w("startsAt"), time(schedule.starts_at)]);
@@ -153,7 +165,12 @@ function History({ schedule }: { schedule: Schedule }): JSX.Element {
       actions={
         <span class="segments" role="group" aria-label={w("outcome")}>
           {(["", ...OUTCOMES] as const).map((each) => (
-            <button key={each} type="button" aria-pressed={outcome.value === each} onClick={() => (outcome.value = each)}>
+            <button
+              key={each}
+              type="button"
+              aria-pressed={outcome.value === each}
+              onClick={() => (outcome.value = each)}
+            >
               {each === "" ? w("all") : w(each)}
             </button>
           ))}
@@ -175,7 +192,11 @@ function History({ schedule }: { schedule: Schedule }): JSX.Element {
           <ul class="firelist" tabIndex={0} aria-label={w("fireHistory")}>
             {rows.map((fire) => (
               <li key={fire.fire_at}>
-                {fire.execution_id ? <a href={link(["jobs", fire.execution_id])}>{fireSays(fire)}</a> : <span class="soft">{fireSays(fire)}</span>}
+                {fire.execution_id ? (
+                  <a href={link(["jobs", fire.execution_id])}>{fireSays(fire)}</a>
+                ) : (
+                  <span class="soft">{fireSays(fire)}</span>
+                )}
               </li>
             ))}
           </ul>
@@ -197,7 +218,9 @@ function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
     5_000,
   );
   const cancel = (each: SchedulesExecution) => async (): Promise<void> => {
-    await attempt(async () => void (await call("POST /api/executions/{id}/cancel", { path: { id: each.execution_id } })));
+    await attempt(
+      async () => void (await call("POST /api/executions/{id}/cancel", { path: { id: each.execution_id } })),
+    );
     refresh();
   };
   return (
@@ -231,7 +254,13 @@ function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
   );
 }
 
-function ExecutionRow({ execution, cancel }: { execution: SchedulesExecution; cancel: () => Promise<void> }): JSX.Element {
+function ExecutionRow({
+  execution,
+  cancel,
+}: {
+  execution: SchedulesExecution;
+  cancel: () => Promise<void>;
+}): JSX.Element {
   const isCancelled = execution.error_code === "CANCELLED";
   const state = isCancelled ? "cancelled" : EXECUTION_STATE[execution.status];
   const { started_at: started, ended_at: ended } = execution;

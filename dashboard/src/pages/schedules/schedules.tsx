@@ -1,16 +1,16 @@
 // Schedules: the list with next fires and the strip of past ones.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { Copies } from "../../ui/act";
 import { call, type Fire, type Schedule } from "../../lib/api";
-import { FireStrip, StripLegend } from "./fire_strip";
 import { usePolled } from "../../lib/live";
+import { link, place, refine } from "../../lib/router";
+import { t } from "../../lib/texts";
+import { Copies } from "../../ui/act";
 import { PagedTable, usePaged } from "../../ui/paged_table";
 import { Empty } from "../../ui/parts";
-import { link, place, refine } from "../../lib/router";
-import { commandsOf, Moves, nameOf, NextFire, timesOf, useSeconds } from "./parts";
+import { FireStrip, StripLegend } from "./fire_strip";
+import { commandsOf, Moves, NextFire, nameOf, timesOf, useSeconds } from "./parts";
 import { w } from "./texts";
-import { t } from "../../lib/texts";
 import "./schedules.css";
 
 const PAGE = 50;
@@ -24,7 +24,12 @@ export function Schedules(): JSX.Element {
   const schedules = usePaged<Schedule>(
     (cursor) =>
       call("GET /api/schedules", {
-        query: { limit: PAGE, task_id: task || undefined, paused: paused ? paused === "true" : undefined, cursor: cursor ?? undefined },
+        query: {
+          limit: PAGE,
+          task_id: task || undefined,
+          paused: paused ? paused === "true" : undefined,
+          cursor: cursor ?? undefined,
+        },
       }),
     `${paused} ${task}`,
     5_000,
@@ -34,14 +39,25 @@ export function Schedules(): JSX.Element {
       <div class="schedulehead">
         <span class="segments" role="group" aria-label={t("status")}>
           {(["", "false", "true"] as const).map((each) => (
-            <button key={each} type="button" aria-pressed={paused === each} onClick={() => refine({ ...given, paused: each })}>
+            <button
+              key={each}
+              type="button"
+              aria-pressed={paused === each}
+              onClick={() => refine({ ...given, paused: each })}
+            >
               {w(each === "" ? "all" : each === "true" ? "paused" : "active")}
             </button>
           ))}
         </span>
         <label class="workitem">
           <span>{w("task")}</span>
-          <input class="small" name="task_id" value={task} spellcheck={false} onChange={(event) => refine({ ...given, task_id: event.currentTarget.value.trim() })} />
+          <input
+            class="small"
+            name="task_id"
+            value={task}
+            spellcheck={false}
+            onChange={(event) => refine({ ...given, task_id: event.currentTarget.value.trim() })}
+          />
         </label>
         <a class="btn main" href={link(["schedules", "new"])}>
           {w("create")}
@@ -51,7 +67,11 @@ export function Schedules(): JSX.Element {
         class="schedules stacked"
         of={schedules}
         empty={
-          <Empty {...(paused || task ? {} : { command: `hanbeon schedule create report --cron "0 9 * * MON-FRI" --name "daily report"` })}>
+          <Empty
+            {...(paused || task
+              ? {}
+              : { command: `hanbeon schedule create report --cron "0 9 * * MON-FRI" --name "daily report"` })}
+          >
             {w(paused || task ? "noneMatch" : "none")}
           </Empty>
         }
@@ -102,7 +122,13 @@ function Row({ schedule, after }: { schedule: Schedule; after: () => void }): JS
       <td class="nowrap">
         <NextFire schedule={schedule} />
       </td>
-      <td>{kept.value.length > 0 ? <FireStrip fires={kept.value} label={nameOf(schedule)} /> : <span class="faint">–</span>}</td>
+      <td>
+        {kept.value.length > 0 ? (
+          <FireStrip fires={kept.value} label={nameOf(schedule)} />
+        ) : (
+          <span class="faint">–</span>
+        )}
+      </td>
       <td class="r nowrap">
         <Moves schedule={schedule} after={after} />
         <Copies row={nameOf(schedule)} of={commandsOf(schedule)} />

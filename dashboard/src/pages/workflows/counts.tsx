@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { call } from "../../lib/api";
 import { duration, number } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { Waiting } from "../../ui/parts";
 import { link } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { Waiting } from "../../ui/parts";
 import { NextRun } from "./parts";
 import { w } from "./texts";
 import "./workflows.css";
@@ -55,7 +55,8 @@ export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
           <dt>{w("nextRun")}</dt>
           <dd>
             <small>
-              <a href={link(["workflows", data.next[0].workflow_id])}>{data.next[0].name ?? ""}</a> <NextRun at={data.next[0].due_at} />
+              <a href={link(["workflows", data.next[0].workflow_id])}>{data.next[0].name ?? ""}</a>{" "}
+              <NextRun at={data.next[0].due_at} />
             </small>
           </dd>
         </div>

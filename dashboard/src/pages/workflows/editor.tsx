@@ -1,11 +1,22 @@
 // The editor of a workflow: name, times, variables and steps. The server checks it; its answer names the field.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, curl, Problem, type Mode, type NewRecurrence, type NewScheduleConfig, type NewStep, type NewWorkflow, type StepType, type WorkflowChanges } from "../../lib/api";
-import { Act, type Command, Copies, Crumb, quoted } from "../../ui/act";
-import { Panel, say, wordsOf } from "../../ui/parts";
+import {
+  call,
+  curl,
+  type Mode,
+  type NewRecurrence,
+  type NewScheduleConfig,
+  type NewStep,
+  type NewWorkflow,
+  Problem,
+  type StepType,
+  type WorkflowChanges,
+} from "../../lib/api";
 import { go, link } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { Act, type Command, Copies, Crumb, quoted } from "../../ui/act";
+import { Panel, say, wordsOf } from "../../ui/parts";
 import { type Flow, readValue, shownValue, WEEKDAYS } from "./parts";
 import { type Draft, StepFields } from "./step_fields";
 import { w } from "./texts";
@@ -47,9 +58,9 @@ function stepOf({ step, json }: Draft): NewStep {
     delete made[name];
     if (json[name].trim()) made[name] = parsed(json[name], w(name === "recipients" ? "recipientsJson" : name));
   }
-  delete made["body"];
-  if (step.type === "message") made["body"] = json.body;
-  else if (step.type === "http" && json.body) made["body"] = readValue(json.body);
+  delete made.body;
+  if (step.type === "message") made.body = json.body;
+  else if (step.type === "http" && json.body) made.body = readValue(json.body);
   return made as NewStep;
 }
 
@@ -75,7 +86,9 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
     name: name.value,
     timezone: zone.value.trim() || null,
     schedule_config: config.value,
-    variables: Object.fromEntries(variables.value.filter(([, each]) => each).map(([, each, text]) => [each, readValue(text)])),
+    variables: Object.fromEntries(
+      variables.value.filter(([, each]) => each).map(([, each, text]) => [each, readValue(text)]),
+    ),
     steps: steps.value.map(stepOf),
   });
   const save = async (): Promise<void> => {
@@ -107,15 +120,28 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
         <div class="fields">
           <label>
             <span>{w("name")}</span>
-            <input name="name" required value={name.value} onInput={(event) => (name.value = event.currentTarget.value)} />
+            <input
+              name="name"
+              required
+              value={name.value}
+              onInput={(event) => (name.value = event.currentTarget.value)}
+            />
           </label>
           <label title={w("zoneHint")}>
             <span>{w("timezone")}</span>
-            <input name="timezone" placeholder="Asia/Seoul" value={zone.value} onInput={(event) => (zone.value = event.currentTarget.value)} />
+            <input
+              name="timezone"
+              placeholder="Asia/Seoul"
+              value={zone.value}
+              onInput={(event) => (zone.value = event.currentTarget.value)}
+            />
           </label>
           <label>
             <span>{w("mode")}</span>
-            <select value={config.value.mode} onChange={(event) => (config.value = firstOf(event.currentTarget.value as Mode))}>
+            <select
+              value={config.value.mode}
+              onChange={(event) => (config.value = firstOf(event.currentTarget.value as Mode))}
+            >
               {MODES.map(([mode, text]) => (
                 <option key={mode} value={mode}>
                   {w(text)}
@@ -134,15 +160,22 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
               aria-label={w("name")}
               placeholder={w("name")}
               value={each}
-              onInput={(event) => (variables.value = replaced(variables.value, index, [key, event.currentTarget.value, text]))}
+              onInput={(event) =>
+                (variables.value = replaced(variables.value, index, [key, event.currentTarget.value, text]))
+              }
             />
             <input
               aria-label={w("default")}
               placeholder={w("default")}
               value={text}
-              onInput={(event) => (variables.value = replaced(variables.value, index, [key, each, event.currentTarget.value]))}
+              onInput={(event) =>
+                (variables.value = replaced(variables.value, index, [key, each, event.currentTarget.value]))
+              }
             />
-            <Act label={`${w("remove")} ${each}`} onClick={() => void (variables.value = without(variables.value, index))}>
+            <Act
+              label={`${w("remove")} ${each}`}
+              onClick={() => void (variables.value = without(variables.value, index))}
+            >
               ×
             </Act>
           </div>
@@ -159,7 +192,11 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
               <Act label={`${w("up")} ${index + 1}`} disabled={index === 0} onClick={() => move(index, index - 1)}>
                 ↑
               </Act>
-              <Act label={`${w("down")} ${index + 1}`} disabled={index === steps.value.length - 1} onClick={() => move(index, index + 1)}>
+              <Act
+                label={`${w("down")} ${index + 1}`}
+                disabled={index === steps.value.length - 1}
+                onClick={() => move(index, index + 1)}
+              >
                 ↓
               </Act>
               <Act
@@ -221,11 +258,18 @@ function commandsOf(saved: Flow | undefined, written: () => NewWorkflow & Workfl
 
 function firstOf(mode: Mode): NewScheduleConfig {
   if (mode === "delayed") return { mode, delay_minutes: 10 };
-  if (mode === "scheduled") return { mode, scheduled_time: new Date(Date.now() + 3_600_000).toISOString().slice(0, 17) + "00Z" };
+  if (mode === "scheduled")
+    return { mode, scheduled_time: `${new Date(Date.now() + 3_600_000).toISOString().slice(0, 17)}00Z` };
   return mode === "recurring" ? { mode, recurrence: { frequency: "daily", time: "09:00" } } : { mode };
 }
 
-function Times({ config, change }: { config: NewScheduleConfig; change: (config: NewScheduleConfig) => void }): JSX.Element | null {
+function Times({
+  config,
+  change,
+}: {
+  config: NewScheduleConfig;
+  change: (config: NewScheduleConfig) => void;
+}): JSX.Element | null {
   if (config.mode === "delayed") {
     return (
       <label>
@@ -263,7 +307,10 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
     <>
       <label>
         <span>{w("frequency")}</span>
-        <select value={again.frequency} onChange={(event) => frequency(event.currentTarget.value as NewRecurrence["frequency"])}>
+        <select
+          value={again.frequency}
+          onChange={(event) => frequency(event.currentTarget.value as NewRecurrence["frequency"])}
+        >
           <option value="daily">{w("freqDaily")}</option>
           <option value="weekly">{w("freqWeekly")}</option>
           <option value="monthly">{w("freqMonthly")}</option>
@@ -281,7 +328,9 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
               type="button"
               class="chip"
               aria-pressed={days.includes(day)}
-              onClick={() => set({ ...again, weekdays: WEEKDAYS.filter((each) => (each === day) !== days.includes(each)) })}
+              onClick={() =>
+                set({ ...again, weekdays: WEEKDAYS.filter((each) => (each === day) !== days.includes(each)) })
+              }
             >
               {w(day)}
             </button>
@@ -291,7 +340,13 @@ function Times({ config, change }: { config: NewScheduleConfig; change: (config:
       {again.frequency === "monthly" && (
         <label title={w("dayHint")}>
           <span>{w("day")}</span>
-          <input type="number" min={1} max={31} value={again.day ?? undefined} onInput={(event) => set({ ...again, day: event.currentTarget.valueAsNumber })} />
+          <input
+            type="number"
+            min={1}
+            max={31}
+            value={again.day ?? undefined}
+            onInput={(event) => set({ ...again, day: event.currentTarget.valueAsNumber })}
+          />
         </label>
       )}
     </>

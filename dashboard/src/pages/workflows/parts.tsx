@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import type { NewScheduleConfig, NewStep, State, Workflow, WorkflowRun, WorkflowStatus } from "../../lib/api";
 import { duration, time } from "../../lib/format";
-import { Shape } from "../../ui/parts";
 import { language } from "../../lib/preferences";
+import { Shape } from "../../ui/parts";
 import { w } from "./texts";
 
 /** A workflow as it is answered: what the description leaves open has the shape of what was sent. */
@@ -44,7 +44,9 @@ export function Mark({ status }: { status: Progressed }): JSX.Element {
 /** A run that a user cancelled is no failure, and one that is not due yet is planned. */
 export function statusOf(run: WorkflowRun): Progressed {
   if (run.status === "failed" && run.error_code === "CANCELLED") return "cancelled";
-  return run.status === "pending" && !run.executed_at && Date.parse(run.scheduled_time) > Date.now() ? "planned" : run.status;
+  return run.status === "pending" && !run.executed_at && Date.parse(run.scheduled_time) > Date.now()
+    ? "planned"
+    : run.status;
 }
 
 export function StatusBadge({ status }: { status: WorkflowStatus }): JSX.Element {
@@ -75,11 +77,16 @@ export function inWords(config: NewScheduleConfig): string {
 /** An instant in KST, whatever the viewer's zone, and how far away it is. */
 export function NextRun({ at }: { at: string | null }): JSX.Element {
   if (!at) return <span class="faint">–</span>;
-  const text = new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "short", timeZone: KST }).format(new Date(at));
+  const text = new Intl.DateTimeFormat(language.value, {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: KST,
+  }).format(new Date(at));
   const seconds = (Date.parse(at) - Date.now()) / 1000;
   return (
     <>
-      <span class="nowrap">{text}</span> <small class="faint nowrap">{seconds >= 0 ? w("in", duration(seconds)) : w("late", duration(-seconds))}</small>
+      <span class="nowrap">{text}</span>{" "}
+      <small class="faint nowrap">{seconds >= 0 ? w("in", duration(seconds)) : w("late", duration(-seconds))}</small>
     </>
   );
 }
@@ -101,7 +108,9 @@ export function gist(step: NewStep): string {
 /** A value as an editable text: strings as they are, unless that would be read as something else. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
-  return typeof value === "string" && typeof readValue(value) === "string" && !value.startsWith('"') ? value : JSON.stringify(value);
+  return typeof value === "string" && typeof readValue(value) === "string" && !value.startsWith('"')
+    ? value
+    : JSON.stringify(value);
 }
 
 /** A text as a value: JSON if it is that, else the text. */

@@ -20,7 +20,13 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
   const text = (name: TextField, label: string, placeholder = ""): JSX.Element => (
     <label>
       <span>{label}</span>
-      <input name={name} placeholder={placeholder} spellcheck={false} value={step[name] ?? ""} onInput={(event) => set({ [name]: event.currentTarget.value })} />
+      <input
+        name={name}
+        placeholder={placeholder}
+        spellcheck={false}
+        value={step[name] ?? ""}
+        onInput={(event) => set({ [name]: event.currentTarget.value })}
+      />
     </label>
   );
   const figure = (name: NumberField, label: string): JSX.Element => (
@@ -31,7 +37,9 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
         name={name}
         min={0}
         value={step[name] ?? ""}
-        onInput={(event) => set({ [name]: event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber })}
+        onInput={(event) =>
+          set({ [name]: event.currentTarget.value === "" ? undefined : event.currentTarget.valueAsNumber })
+        }
       />
     </label>
   );
@@ -62,7 +70,10 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
           <>
             <label>
               <span>{w("method")}</span>
-              <select value={step.method ?? "GET"} onChange={(event) => set({ method: event.currentTarget.value as NewStep["method"] })}>
+              <select
+                value={step.method ?? "GET"}
+                onChange={(event) => set({ method: event.currentTarget.value as NewStep["method"] })}
+              >
                 {["GET", "POST", "PUT", "PATCH", "DELETE"].map((each) => (
                   <option key={each}>{each}</option>
                 ))}
@@ -92,7 +103,10 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
           {figure("timeout", w("timeout"))}
           <label>
             <span>{w("onError")}</span>
-            <select value={step.on_error ?? "stop"} onChange={(event) => set({ on_error: event.currentTarget.value as "stop" | "continue" })}>
+            <select
+              value={step.on_error ?? "stop"}
+              onChange={(event) => set({ on_error: event.currentTarget.value as "stop" | "continue" })}
+            >
               <option value="stop">{w("stop")}</option>
               <option value="continue">{w("continue")}</option>
             </select>

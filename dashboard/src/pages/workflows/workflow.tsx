@@ -2,13 +2,13 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type RenderedMessage, type WorkflowRun, type WorkflowStep } from "../../lib/api";
-import { Act, Copies, Crumb, quoted } from "../../ui/act";
 import { duration, short, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Button, Empty, Failure, Panel, Tree, Waiting, wordsOf } from "../../ui/parts";
 import { go, link } from "../../lib/router";
 import { t } from "../../lib/texts";
-import { type Flow, gist, inWords, Mark, NextRun, readValue, shownValue, StatusBadge, statusOf } from "./parts";
+import { Act, Copies, Crumb, quoted } from "../../ui/act";
+import { attempt, Button, Empty, Failure, Panel, Tree, Waiting, wordsOf } from "../../ui/parts";
+import { type Flow, gist, inWords, Mark, NextRun, readValue, StatusBadge, shownValue, statusOf } from "./parts";
 import { w } from "./texts";
 import { commandsOf, runNow, toggle } from "./workflows";
 
@@ -40,7 +40,11 @@ function Head({ workflow, refresh }: { workflow: Flow; refresh: () => void }): J
   const path = { id: workflow.id };
   const commands = [
     ...commandsOf(workflow),
-    { name: w("history"), curl: curl("GET /api/workflows/{id}/runs", { path }), command: `hanbeon workflow runs ${workflow.id}` },
+    {
+      name: w("history"),
+      curl: curl("GET /api/workflows/{id}/runs", { path }),
+      command: `hanbeon workflow runs ${workflow.id}`,
+    },
   ];
   const remove = async (): Promise<void> => {
     const done = await attempt(async () => {
@@ -156,7 +160,9 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
     problem.value = "";
     try {
       const path = { id: workflow.id };
-      messages.value = (await call("POST /api/workflows/{id}/dry-run", { path, body: { variables: variables() } })).messages;
+      messages.value = (
+        await call("POST /api/workflows/{id}/dry-run", { path, body: { variables: variables() } })
+      ).messages;
     } catch (error) {
       messages.value = undefined;
       problem.value = wordsOf(error);
@@ -182,12 +188,17 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
             of={[
               {
                 name: w("dryRun"),
-                curl: curl("POST /api/workflows/{id}/dry-run", { path: { id: workflow.id }, body: { variables: variables() } }),
+                curl: curl("POST /api/workflows/{id}/dry-run", {
+                  path: { id: workflow.id },
+                  body: { variables: variables() },
+                }),
                 command: ["hanbeon workflow dry-run", workflow.id, ...asArguments()].join(" "),
               },
               {
                 name: w("runNow"),
-                curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id, variables: variables() } }),
+                curl: curl("POST /api/workflow/execute", {
+                  body: { workflow_id: workflow.id, variables: variables() },
+                }),
                 command: ["hanbeon workflow run", workflow.id, ...asArguments()].join(" "),
               },
             ]}
@@ -199,7 +210,10 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
         {Object.entries(given.value).map(([name, text]) => (
           <label key={name}>
             <span>{name}</span>
-            <input value={text} onInput={(event) => (given.value = { ...given.value, [name]: event.currentTarget.value })} />
+            <input
+              value={text}
+              onInput={(event) => (given.value = { ...given.value, [name]: event.currentTarget.value })}
+            />
           </label>
         ))}
       </div>
@@ -231,7 +245,11 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
 
 function Runs({ workflow, open }: { workflow: Flow; open: string | undefined }): JSX.Element {
   const path = { id: workflow.id };
-  const { data, refresh } = usePolled(() => call("GET /api/workflows/{id}/runs", { path, query: { limit: RUNS } }), workflow.id, 5_000);
+  const { data, refresh } = usePolled(
+    () => call("GET /api/workflows/{id}/runs", { path, query: { limit: RUNS } }),
+    workflow.id,
+    5_000,
+  );
   const older = useSignal<WorkflowRun[]>([]);
   const cursor = useSignal<string | null | undefined>(undefined);
   if (!data) return <Waiting lines={4} />;
@@ -239,7 +257,10 @@ function Runs({ workflow, open }: { workflow: Flow; open: string | undefined }):
   const shown = new Set(data.items.map((each) => each.run_id));
   const runs = [...data.items, ...older.value.filter((each) => !shown.has(each.run_id))];
   const more = async (): Promise<void> => {
-    const page = await call("GET /api/workflows/{id}/runs", { path, query: { limit: RUNS, cursor: next ?? undefined } });
+    const page = await call("GET /api/workflows/{id}/runs", {
+      path,
+      query: { limit: RUNS, cursor: next ?? undefined },
+    });
     older.value = [...older.value, ...page.items];
     cursor.value = page.next_cursor;
   };
@@ -251,7 +272,13 @@ function Runs({ workflow, open }: { workflow: Flow; open: string | undefined }):
       ) : (
         <div class="runs">
           {runs.map((each) => (
-            <Run key={each.run_id} run={each} workflow={workflow} open={open ? each.run_id === open : each === first} refresh={refresh} />
+            <Run
+              key={each.run_id}
+              run={each}
+              workflow={workflow}
+              open={open ? each.run_id === open : each === first}
+              refresh={refresh}
+            />
           ))}
         </div>
       )}
@@ -275,7 +302,8 @@ function Run(props: { run: WorkflowRun; workflow: Flow; open: boolean; refresh: 
     });
     props.refresh();
   };
-  const seconds = run.executed_at && ((run.ended_at ? Date.parse(run.ended_at) : Date.now()) - Date.parse(run.executed_at)) / 1000;
+  const seconds =
+    run.executed_at && ((run.ended_at ? Date.parse(run.ended_at) : Date.now()) - Date.parse(run.executed_at)) / 1000;
   const actions: ("cancel" | "retry")[] =
     run.status === "failed" ? ["retry"] : run.status === "pending" || run.status === "running" ? ["cancel"] : [];
   return (

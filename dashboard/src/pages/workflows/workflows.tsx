@@ -1,17 +1,17 @@
 // Workflows: the list with next runs, and the counts of all runs.
 import type { JSX } from "preact";
 import { call, curl } from "../../lib/api";
-import { Act, type Command, Copies, mayWrite } from "../../ui/act";
 import { number } from "../../lib/format";
 import { usePolled } from "../../lib/live";
-import { attempt, Empty, Failure, Panel, Waiting } from "../../ui/parts";
 import { link, place } from "../../lib/router";
 import { t } from "../../lib/texts";
-import { OneWorkflow } from "./workflow";
-import { Editor } from "./editor";
+import { Act, type Command, Copies, mayWrite } from "../../ui/act";
+import { attempt, Empty, Failure, Panel, Waiting } from "../../ui/parts";
 import { Counts } from "./counts";
+import { Editor } from "./editor";
 import { type Flow, gist, inWords, NextRun, StatusBadge } from "./parts";
 import { w } from "./texts";
+import { OneWorkflow } from "./workflow";
 import "./workflows.css";
 
 const PAGE = 200;
@@ -47,14 +47,30 @@ export function commandsOf(workflow: Flow): Command[] {
   const path = { id: workflow.id };
   const move = workflow.status === "active" ? "pause" : "activate";
   return [
-    { name: w("runNow"), curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id } }), command: `hanbeon workflow run ${workflow.id}` },
-    { name: w(move), curl: curl(`POST /api/workflows/{id}/${move}`, { path }), command: `hanbeon workflow ${move} ${workflow.id}` },
-    { name: w("delete"), curl: curl("DELETE /api/workflows/{id}", { path }), command: `hanbeon workflow delete ${workflow.id}` },
+    {
+      name: w("runNow"),
+      curl: curl("POST /api/workflow/execute", { body: { workflow_id: workflow.id } }),
+      command: `hanbeon workflow run ${workflow.id}`,
+    },
+    {
+      name: w(move),
+      curl: curl(`POST /api/workflows/{id}/${move}`, { path }),
+      command: `hanbeon workflow ${move} ${workflow.id}`,
+    },
+    {
+      name: w("delete"),
+      curl: curl("DELETE /api/workflows/{id}", { path }),
+      command: `hanbeon workflow delete ${workflow.id}`,
+    },
   ];
 }
 
 function List(): JSX.Element {
-  const { data, problem, refresh } = usePolled(() => call("GET /api/workflows", { query: { limit: PAGE } }), "", 10_000);
+  const { data, problem, refresh } = usePolled(
+    () => call("GET /api/workflows", { query: { limit: PAGE } }),
+    "",
+    10_000,
+  );
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
   const create = mayWrite() && (
@@ -76,7 +92,9 @@ function List(): JSX.Element {
         title={t("rows", number(data.items.length))}
         actions={
           <>
-            <Copies of={[{ name: t("workflows"), curl: curl("GET /api/workflows"), command: "hanbeon workflow list" }]} />
+            <Copies
+              of={[{ name: t("workflows"), curl: curl("GET /api/workflows"), command: "hanbeon workflow list" }]}
+            />
             {create}
           </>
         }
@@ -136,7 +154,11 @@ function Row({ workflow, refresh }: { workflow: Flow; refresh: () => void }): JS
         <Act confirm label={`${w("runNow")} ${workflow.name}`} onClick={run(() => runNow(workflow))}>
           {w("runNow")}
         </Act>{" "}
-        <Act confirm={active} label={`${w(active ? "pause" : "activate")} ${workflow.name}`} onClick={run(() => toggle(workflow))}>
+        <Act
+          confirm={active}
+          label={`${w(active ? "pause" : "activate")} ${workflow.name}`}
+          onClick={run(() => toggle(workflow))}
+        >
           {w(active ? "pause" : "activate")}
         </Act>
         <Copies row={workflow.name} of={commandsOf(workflow)} />
