@@ -11,8 +11,8 @@ import pytest
 
 MODULES = {
     "app/test_processes.py",
-    "chaos/test_deadlines.py",
-    "chaos/test_shutdown.py",
+    "storm/kills/test_deadlines.py",
+    "storm/kills/test_shutdown.py",
     "cli/test_completion.py",
     "cli/test_declared_schedules.py",
     "cli/test_enqueue.py",

@@ -16,7 +16,7 @@ from hanbeon.job import Job
 from hanbeon.tasks.task import Task
 from hanbeon.testing import TestKit
 from tests.executors.workbench import alive, numbers, until
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
 
 FLOOD = "import os, sys; block = b'x' * 99 + b'\\n'; [os.write(1, block * 640) for _ in range(int(sys.argv[1]))]"
 

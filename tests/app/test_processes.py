@@ -19,7 +19,7 @@ from hanbeon.tasks.task import Task
 from hanbeon.testing import TestKit
 from tests.executors import bodies
 from tests.executors.workbench import alive, numbers
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
 
 
 def registered(app: App, task: Task[..., Any], **options: Any) -> Task[..., Any]:

@@ -10,7 +10,7 @@ import pytest
 from hanbeon import App, State
 from hanbeon.errors import TaskDefinitionError
 from hanbeon.stream_worker import Reporter, Request, Result, WorkCancelled, WorkFailed
-from tests.chaos.moments import until_state
+from tests.storm.moments import until_state
 
 
 async def work(request: Request, report: Reporter) -> Result:

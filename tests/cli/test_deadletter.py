@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from tests.chaos.moments import until
 from tests.cli.hanbeon import call
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import connected
 from tests.server.client import serving
+from tests.storm.moments import until
 from tests.surfaces.exports.export_kit import exported, uploaded
 
 

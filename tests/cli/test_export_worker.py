@@ -17,11 +17,11 @@ import pytest
 
 from hanbeon import App
 from hanbeon.surfaces.verify import verify
-from tests.chaos.moments import until
 from tests.cli.hanbeon import environment, hanbeon
 from tests.cli.workers import Running
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import connected
+from tests.storm.moments import until
 from tests.surfaces.exports.export_kit import SAMPLE
 
 _SMALL: dict[str, Any] = {"width": 160, "height": 90, "fps": 10, "length_ms": 2_000}

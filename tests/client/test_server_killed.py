@@ -11,7 +11,7 @@ from hanbeon.client import Client
 from tests.cli.workers import Running
 from tests.databases.ports import free_port
 from tests.guarantees import guarantee
-from tests.processes.sizes import both_sizes, part
+from tests.storm.sizes import both_sizes, part
 
 _JOBS = 60
 

@@ -9,11 +9,11 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from hanbeon import App, State
-from tests.chaos.moments import until
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import RESULTS, connected
 from tests.server.client import serving
+from tests.storm.moments import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

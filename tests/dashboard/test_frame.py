@@ -12,9 +12,9 @@ from playwright.async_api import Browser, Route, expect
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import TERMINAL
-from tests.chaos.moments import until
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
+from tests.storm.moments import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

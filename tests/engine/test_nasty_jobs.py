@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from hanbeon import JobRequest, State
-from tests.chaos.moments import rows_of
-from tests.chaos.scale import sized
 from tests.engine import nasty
-from tests.processes.sizes import short_on
+from tests.storm.moments import rows_of
+from tests.storm.scale import sized
+from tests.storm.sizes import short_on
 
 SLOTS = 8
 WAIT = 1_800.0

@@ -10,9 +10,9 @@ from hanbeon import App, Context, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store.operations.queries import attempts_of
-from tests.chaos.moments import assert_sound, ledger_of, make_ledger, until
 from tests.databases.refusals import POSTGRES, as_user, full_file, no_descriptors, read_only
 from tests.server.client import Client, serving
+from tests.storm.moments import assert_sound, ledger_of, make_ledger, until
 
 LARGE = "x" * 200_000
 """Needs pages of its own: a file that may not grow refuses it."""

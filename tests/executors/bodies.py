@@ -14,7 +14,7 @@ from typing import Any
 from hanbeon import App, PermanentError, SyncContext, TaskError
 from hanbeon.errors import LeaseLost
 from hanbeon.tasks.context import PutOffRequest
-from tests.processes.journal import write_line
+from tests.storm.journal import write_line
 
 app = App()
 FOREVER = 3600.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.executors.workbench import Bench, CommandBench
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
 
 
 @pytest.fixture

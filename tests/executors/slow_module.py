@@ -4,7 +4,7 @@ import os
 import time
 
 from hanbeon import App
-from tests.processes.journal import write_line
+from tests.storm.journal import write_line
 
 app = App()
 

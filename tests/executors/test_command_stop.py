@@ -15,10 +15,10 @@ from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.executor import StopCause
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.task import Task
-from tests.chaos.scale import SLACK
 from tests.executors import bodies
 from tests.executors.workbench import GRACE, CommandBench, alive, numbers, until, watched
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
+from tests.storm.scale import SLACK
 
 ROOT = str(Path(__file__).parents[2])
 KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]

@@ -9,7 +9,7 @@ from hanbeon.executors.executor import StopCause
 from hanbeon.tasks.command import command_task
 from tests.executors import bodies
 from tests.executors.workbench import Bench, CommandBench, until
-from tests.processes.sizes import both_sizes, part
+from tests.storm.sizes import both_sizes, part
 
 _JOBS = 500
 

@@ -18,7 +18,7 @@ from hanbeon.executors.executor import StopCause
 from hanbeon.executors.process.messages import CHANNEL
 from tests.executors import bodies
 from tests.executors.workbench import Bench, alive, numbers, until
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
 
 ENDINGS: list[tuple[str, Outcome]] = [
     ("exit", Raised("the worker process has ended with exit code 3", "session_error")),

@@ -13,10 +13,10 @@ import pytest
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.executor import StopCause
 from hanbeon.tasks.task import Task
-from tests.chaos.scale import SLACK
 from tests.executors import bodies, slow_module
 from tests.executors.workbench import GRACE, Bench, alive, numbers, until, watched
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
+from tests.storm.scale import SLACK
 
 _LONG = {"lease": 1_200.0}
 PATIENT_SECONDS = 60.0

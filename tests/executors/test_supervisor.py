@@ -16,8 +16,8 @@ import pytest
 from hanbeon.executors.sessions import End
 from hanbeon.executors.supervisor import processes
 from hanbeon.executors.supervisor_client import ROOT, SupervisorClient
-from tests.chaos.scale import SLACK
 from tests.executors.workbench import alive, until
+from tests.storm.scale import SLACK
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 

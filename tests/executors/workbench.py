@@ -22,9 +22,9 @@ from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.settings import load_settings
 from hanbeon.tasks.context import AttemptBackend
 from hanbeon.tasks.task import Task
-from tests.chaos.scale import SLACK
 from tests.executors.backend import Started, new_call
-from tests.processes.journal import Journal
+from tests.storm.journal import Journal
+from tests.storm.scale import SLACK
 
 GRACE = 0.5
 

@@ -12,11 +12,11 @@ from hanbeon import App
 from hanbeon.errors import DatabaseCorrupt, Kind
 from hanbeon.server import dashboard, database_watch
 from hanbeon.server.problems import REFUSALS, STATUS
-from tests.chaos.moments import direct, until
 from tests.databases.locks import somebody_waits
 from tests.databases.proxy import fault_proxy
 from tests.databases.refusals import full_disk, read_only, small_disk
 from tests.server.client import Client, serving
+from tests.storm.moments import direct, until
 
 
 async def test_a_server_is_alive_and_ready(server: Client) -> None:

@@ -15,8 +15,8 @@ from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, claim
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from tests.databases.locks import somebody_waits
-from tests.races import wrong
 from tests.store.world import new_id
+from tests.storm import wrong
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)

@@ -15,8 +15,8 @@ from hanbeon import App, State
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.stream_worker import Reporter, Request, Result, StreamWorker, WorkFailed
-from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer
+from tests.storm.moments import until
 
 TASK, STREAM = "thumb", "thumbs"
 PATIENCE = 120.0

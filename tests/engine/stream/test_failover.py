@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon import App, State
-from tests.chaos.moments import until
 from tests.databases.proxy import fault_proxy
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import REQUESTS, connected, working
+from tests.storm.moments import until
 
 
 async def _ids(redis: Any, count: int) -> list[str] | None:

@@ -11,9 +11,9 @@ from hanbeon import App
 from hanbeon.domain.bounds import PAGE_BYTES
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.errors import NotFound
-from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import PROGRESS, RESULTS, connected
+from tests.storm.moments import until
 
 LARGE = "x" * 2_000_000
 

@@ -10,10 +10,10 @@ import pytest
 from hanbeon import App, State
 from hanbeon.domain.actor import acting
 from hanbeon.errors import DatabaseUnavailable, NotFound, RedisUnavailable
-from tests.chaos.moments import until
 from tests.databases.faults import lossy
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import RESULTS, connected, working
+from tests.storm.moments import until
 
 
 async def _reason(app: App, job_id: str, code: str) -> str | None:

@@ -17,9 +17,9 @@ from hanbeon import App, State
 from hanbeon.engine.stream.wire import Wire, WireDownError
 from hanbeon.errors import InvalidInput
 from hanbeon.stream_worker import Reporter, Request, Result
-from tests.chaos.moments import until, until_state
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import PROGRESS, REQUESTS, RESULTS, connected, work, working
+from tests.storm.moments import until, until_state
 
 
 async def entries(redis: Any, stream: str, count: int) -> list[dict[str, str]]:

@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from tests.executors.workbench import alive
-from tests.processes.sizes import part, short_on
 from tests.server.e2e.server_process import ServerProcess, until
+from tests.storm.sizes import part, short_on
 
 _JOBS, _RUNNING, _GRACE = 5_000, 3, 1.0
 _ALLOWED = _GRACE + 2

@@ -16,11 +16,11 @@ import pytest
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from tests.cli.hanbeon import hanbeon
 from tests.outbound.mail import Mailbox, smtp_thread
-from tests.processes.sampler import Sampler
 from tests.server.client import Client, Response
 from tests.server.e2e.recounter import Recounter
 from tests.server.e2e.server_process import ServerProcess, until
 from tests.server.e2e.sessions import Workshop
+from tests.storm.sampler import Sampler
 
 _CONFIG = {
     "maxConcurrentJobs": 3,

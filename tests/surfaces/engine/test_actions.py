@@ -15,9 +15,9 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.surfaces.registry import SURFACES
-from tests.chaos.moments import until
 from tests.databases.faults import LossyApp
 from tests.server.client import Client, Response, serving
+from tests.storm.moments import until
 from tests.surfaces.chains.chain_kit import LIBRARY
 from tests.surfaces.exports.export_kit import BOUNDARY, SAMPLE, form
 

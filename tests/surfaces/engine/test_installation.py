@@ -27,10 +27,10 @@ from hanbeon.surfaces.engine.operations import OPERATIONS
 from hanbeon.tasks.task_settings import settings_of
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
-from tests.races.race import until
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, hear, hear_any
 from tests.store.world import new_id
+from tests.storm.race import until
 
 
 @pytest.fixture

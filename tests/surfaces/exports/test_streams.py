@@ -13,11 +13,11 @@ import pytest
 from hanbeon import App
 from hanbeon.engine.stream.wire import Wire, WireDownError
 from hanbeon.surfaces.verify import verify
-from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer, each_server
 from tests.engine.stream.kit import connected
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, hear, hear_any
+from tests.storm.moments import until
 from tests.surfaces.exports.export_kit import ended, exported, uploaded
 
 

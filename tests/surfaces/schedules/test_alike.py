@@ -16,7 +16,7 @@ from hanbeon.store.operations.fires import Firing, fire_due
 from hanbeon.store.rows import Row
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.verify import verify
-from tests.chaos.moments import rows_of
+from tests.storm.moments import rows_of
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 JITTER_US = 600_000_000
