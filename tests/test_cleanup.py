@@ -67,15 +67,15 @@ def held() -> Counter[str]:
 async def store_close(app: App) -> AsyncIterator[CleanUp]:
     await app.open()
     await app.counts()
-    lent = await app.store.lend()
-    await lent.execute("SELECT 1")
+    transaction = await app.store.begin()
+    await transaction.execute("SELECT 1")
     yield app.store.close
 
 
 @asynccontextmanager
 async def abandon(app: App) -> AsyncIterator[CleanUp]:
     async with app:
-        yield (await app.store.lend()).abandon
+        yield (await app.store.begin()).abandon
 
 
 @asynccontextmanager

@@ -17,11 +17,11 @@ DROP = "DROP TABLE IF EXISTS effect"
 
 async def rows(kit: TestKit) -> list[str]:
     """Return the committed rows of the user's own table."""
-    lent = await kit.app.store.lend()
+    transaction = await kit.app.store.begin()
     try:
-        return [row["word"] for row in await lent.fetch("SELECT word FROM effect ORDER BY word")]
+        return [row["word"] for row in await transaction.fetch("SELECT word FROM effect ORDER BY word")]
     finally:
-        await lent.abandon()
+        await transaction.abandon()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.log import LogCut, LogEntry, LogLine, LogStream
 from hanbeon.errors import InvalidInput, JobNotFound
 from hanbeon.job import Job
-from hanbeon.store.database.sqlite import LENT_LIMIT_SECONDS
+from hanbeon.store.database.sqlite import USER_TRANSACTION_SECONDS
 from hanbeon.testing import TestKit
 from tests.executors import bodies
 
@@ -184,7 +184,7 @@ async def test_a_log_beside_a_transaction(kit: TestKit, fails: bool) -> None:
             raise ValueError
 
     job = await kit.app.enqueue(work)
-    async with asyncio.timeout(LENT_LIMIT_SECONDS * 0.8):  # Before the transaction's limit.
+    async with asyncio.timeout(USER_TRANSACTION_SECONDS * 0.8):  # Before the transaction's limit.
         await kit.tick()
     assert await job.state() is (State.FAILED if fails else State.SUCCEEDED)
     assert await texts(job) == ["before", "inside"]

@@ -141,7 +141,7 @@ async def _task() -> None: ...
 
 
 async def test_on_sqlite_it_may_not_last(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.database.sqlite.LENT_LIMIT_SECONDS", 1.0)
+    monkeypatch.setattr("hanbeon.store.database.sqlite.USER_TRANSACTION_SECONDS", 1.0)
     async with App(sqlite_url) as app:
         task = app.task(_task)
 

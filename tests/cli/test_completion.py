@@ -154,7 +154,7 @@ def test_errors_offer_nothing_and_leave_no_trace(tmp_path: Path) -> None:
 
 async def test_completion_does_not_wait_for_a_writer(there: App, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two processes start while the transaction is open, which takes longer than that on a busy machine.
-    monkeypatch.setattr("hanbeon.store.database.sqlite.LENT_LIMIT_SECONDS", 60.0)
+    monkeypatch.setattr("hanbeon.store.database.sqlite.USER_TRANSACTION_SECONDS", 60.0)
     async with there, there.transaction() as transaction:
         await there.enqueue("report", transaction=transaction)
         words = "hanbeon pause mas"

@@ -31,8 +31,8 @@ from hanbeon.server.auth_throttle import WINDOW_SECONDS as FAILURES_WINDOW
 from hanbeon.server.idempotency import DEAD_SECONDS, KEPT_SECONDS
 from hanbeon.server.request_timeout import BYTES_A_SECOND
 from hanbeon.settings import Settings
-from hanbeon.store.database.postgres import _LENT_AT_MOST
-from hanbeon.store.database.sqlite import LENT_LIMIT_SECONDS
+from hanbeon.store.database.postgres import _USER_TRANSACTIONS_AT_MOST
+from hanbeon.store.database.sqlite import USER_TRANSACTION_SECONDS
 from hanbeon.store.database.sqlite_border import BUSY_TIMEOUT_MS
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
@@ -117,7 +117,7 @@ def _whole(name: str) -> str:
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("guarantees", f"limited to {LENT_LIMIT_SECONDS:g} s"),
+        ("guarantees", f"limited to {USER_TRANSACTION_SECONDS:g} s"),
         ("guarantees", f"({_DEFAULTS['lease'].default / 10:g} s of {_whole('lease')} by default)"),
         ("guarantees", f"{_DEFAULTS['retention'].default / 86_400:g} days after its end"),
         ("engine", f"`lease` ({_whole('lease')} s)"),
@@ -136,7 +136,7 @@ def _whole(name: str) -> str:
         ("executors", f"{REDIRECTS} at the most (`redirects`)"),
         ("executors", f"kept for {_KEPT_SECONDS:g} s"),
         ("jobs", f"Its default `timeout` is {TIMEOUT_SECONDS:g}"),
-        ("operations", f"up to {_LENT_AT_MOST}"),
+        ("operations", f"up to {_USER_TRANSACTIONS_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
         ("operations", f"in the last {({0.2: 'fifth'})[GRACE_SHARE]} of it"),

@@ -33,7 +33,7 @@ class HandExecutor:
     """Starts that work; its stopping takes as long as given."""
 
     name = "by hand"
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 0.0
 
     def __init__(self, stop_seconds: float = 0.0) -> None:
@@ -58,7 +58,7 @@ class NoStore:
         raise AssertionError(f"the store was asked to {name}")
 
 
-class NoStrips:
+class NoBatches:
     """A database without the fast path of successes."""
 
     async def succeed(self, jobs: Sequence[Claimed], results: Sequence[str | None]) -> int | None:

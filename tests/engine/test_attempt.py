@@ -67,6 +67,6 @@ async def test_a_lost_attempt_writes_no_progress_and_asks_nobody() -> None:
         await attempt.write_progress(1)
 
 
-async def test_an_executor_that_cannot_lend_says_which_can() -> None:
+async def test_executor_without_transactions_names_others() -> None:
     with pytest.raises(TransactionUnsupported, match="is not available in the by hand executor; use executor='async'"):
         await new_attempt().transaction()

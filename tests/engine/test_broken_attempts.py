@@ -312,13 +312,13 @@ async def test_a_context_is_refused_after_its_body(app: App) -> None:
 
 async def test_a_transaction_begun_too_late_is_given_back(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     late: list[asyncio.Task[Any]] = []
-    gate, lend = asyncio.Event(), app.store.lend
+    gate, begin = asyncio.Event(), app.store.begin
 
-    async def lend_later() -> Any:
+    async def begin_later() -> Any:
         await gate.wait()
-        return await lend()
+        return await begin()
 
-    monkeypatch.setattr(app.store, "lend", lend_later)
+    monkeypatch.setattr(app.store, "begin", begin_later)
 
     @app.task(retries=0)
     async def work(ctx: Context) -> None:

@@ -160,8 +160,8 @@ async def test_unanswered_flush_times_out_with_the_first_lease() -> None:
         assert await settle(completion, report(2)) is not None
 
 
-class StripStore:
-    """Answers strips from a script: an instant, None to refuse them, or an error; and accepts every report."""
+class BatchStore:
+    """Answers batches from a script: an instant, None to refuse them, or an error; and accepts every report."""
 
     def __init__(self, *script: int | BaseException | None) -> None:
         self._script = list(script)
@@ -183,17 +183,17 @@ class Owner:
     """Keeps the answers to successes."""
 
     def __init__(self) -> None:
-        self.strips: list[tuple[list[int], int]] = []
+        self.batches: list[tuple[list[int], int]] = []
         self.single: dict[int, CompletionAnswer] = {}
 
     def succeeded(self, successes: list[Success], at: int) -> None:
-        self.strips.append(([attempt.job.seq for attempt, _ in successes], at))
+        self.batches.append(([attempt.job.seq for attempt, _ in successes], at))
 
     def answered(self, success: Success, answer: CompletionAnswer) -> None:
         self.single[success[0].job.seq] = answer
 
 
-def handed_in(store: StripStore, *attempts: Attempt) -> tuple[CompletionBuffer, Owner]:
+def handed_in(store: BatchStore, *attempts: Attempt) -> tuple[CompletionBuffer, Owner]:
     completion, owner = CompletionBuffer(cast(Store, store), VirtualClock()), Owner()
     for attempt in attempts:
         completion.hand_in_success((attempt, Returned()), owner)
@@ -201,40 +201,40 @@ def handed_in(store: StripStore, *attempts: Attempt) -> tuple[CompletionBuffer, 
 
 
 async def test_successes_are_written_and_answered_at_once() -> None:
-    store = StripStore(7)
+    store = BatchStore(7)
     completion, owner = handed_in(store, new_attempt(seq=1), new_attempt(seq=2))
     assert completion.waiting
     await completion.run_once()
     assert store.asked == [("succeed", [1, 2])]
-    assert (owner.strips, owner.single) == ([([1, 2], 7)], {})
+    assert (owner.batches, owner.single) == ([([1, 2], 7)], {})
     assert not completion.waiting
 
 
 async def test_successes_with_other_fences_go_as_reports_first() -> None:
-    store = StripStore(7)
+    store = BatchStore(7)
     completion, owner = handed_in(
         store, new_attempt(seq=1), new_attempt(seq=2, fence=2), new_attempt(seq=3), new_attempt(seq=4, fence=3)
     )
     completion.hand_in(report(5), 30.0, lambda answer: None)
     await completion.flush()
     assert store.asked == [("complete", [5, 2, 4]), ("succeed", [1, 3])]
-    assert owner.strips == [([1, 3], 7)]
+    assert owner.batches == [([1, 3], 7)]
     assert {seq for seq, answer in owner.single.items() if isinstance(answer, Completed)} == {2, 4}
 
 
 @pytest.mark.parametrize("refused", [None, ValueError("a result that no database takes")])
 async def test_refused_successes_are_written_as_reports(refused: Exception | None) -> None:
-    store = StripStore(refused)
+    store = BatchStore(refused)
     completion, owner = handed_in(store, new_attempt(seq=1), new_attempt(seq=2))
     await completion.flush()
     assert store.asked == [("succeed", [1, 2]), ("complete", [1, 2])]
     assert [type(answer) for answer in owner.single.values()] == [Completed, Completed]
-    assert owner.strips == []
+    assert owner.batches == []
 
 
 async def test_each_success_learns_that_the_database_is_down() -> None:
     """The statement may have committed or not, which is found out by trying again."""
-    store = StripStore(DatabaseUnavailable("gone"))
+    store = BatchStore(DatabaseUnavailable("gone"))
     completion, owner = handed_in(store, new_attempt(seq=1), new_attempt(seq=2))
     await completion.flush()
     assert store.asked == [("succeed", [1, 2])]
@@ -243,7 +243,7 @@ async def test_each_success_learns_that_the_database_is_down() -> None:
 
 @pytest.mark.parametrize("first", ["reports", "successes"])
 async def test_stop_fails_the_successes_that_wait(first: str) -> None:
-    class Stopped(StripStore):
+    class Stopped(BatchStore):
         async def complete(self, reports: Sequence[CompletionReport]) -> list[Completed]:
             raise asyncio.CancelledError
 
@@ -255,10 +255,10 @@ async def test_stop_fails_the_successes_that_wait(first: str) -> None:
     assert [str(answer) for answer in owner.single.values()] == ["the worker was stopped"] * 2
 
 
-async def test_a_strip_has_its_limit() -> None:
-    store = StripStore(7, 7)
+async def test_a_batch_of_successes_has_its_limit() -> None:
+    store = BatchStore(7, 7)
     completion, owner = handed_in(store, *[new_attempt(seq=seq) for seq in range(600)])
     await completion.flush()
     assert completion.waiting
     await completion.flush()
-    assert [len(seqs) for seqs, _ in owner.strips] == [500, 100]
+    assert [len(seqs) for seqs, _ in owner.batches] == [500, 100]

@@ -33,7 +33,7 @@ class Rows:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def write_logs(self, writes: Sequence[LogWrite], lent: UserTransaction | None = None) -> set[Lease]:
+    async def write_logs(self, writes: Sequence[LogWrite], transaction: UserTransaction | None = None) -> set[Lease]:
         self.writes.append(list(writes))
         await self.gate.wait()
         step = self.script.pop(0) if self.script else ()
@@ -41,7 +41,7 @@ class Rows:
             raise step
         return {write.lease for write in writes if write.lease.seq not in step}
 
-    def is_blocking(self, lent: UserTransaction | None) -> bool:
+    def is_blocking(self, transaction: UserTransaction | None) -> bool:
         return False
 
     @property

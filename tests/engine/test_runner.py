@@ -18,7 +18,7 @@ from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 from hanbeon.testing import TestKit, VirtualClock
-from tests.engine.attempts import LEASE, HandExecutor, NoStrips, new_attempt
+from tests.engine.attempts import LEASE, HandExecutor, NoBatches, new_attempt
 
 STOPPED = None
 RETURNED, PUT_OFF = Returned('"x"'), PutOff(5)
@@ -55,7 +55,7 @@ def test_every_cause_has_its_row() -> None:
     assert CLASSIFIED.keys() == {None, *StopCause}
 
 
-class Settling(NoStrips):
+class Settling(NoBatches):
     """Answers settlements from a script: an error to raise, or whether to accept."""
 
     def __init__(self, *script: Exception | bool) -> None:

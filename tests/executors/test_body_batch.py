@@ -21,7 +21,7 @@ _value: contextvars.ContextVar[str] = contextvars.ContextVar("value", default="u
 Body = Callable[[], Coroutine[Any, Any, Any]]
 
 
-class Strip:
+class Batch:
     """Bodies that begin together."""
 
     def __init__(self, *bodies: Body) -> None:
@@ -47,7 +47,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]],
 Run = Callable[[Coroutine[Any, Any, None]], None]
 
 
-def test_strip_runs_bodies_in_one_task(run: Run) -> None:
+def test_batch_runs_bodies_in_one_task(run: Run) -> None:
     seen: list[Any] = []
 
     async def body() -> int:
@@ -57,14 +57,14 @@ def test_strip_runs_bodies_in_one_task(run: Run) -> None:
         return len(seen)
 
     async def scene() -> None:
-        assert await Strip(body, body, body).outcomes() == [Returned("1"), Returned("2"), Returned("3")]
+        assert await Batch(body, body, body).outcomes() == [Returned("1"), Returned("2"), Returned("3")]
         assert len(set(seen)) == 1
         assert seen[0][1] == "01a1e189-eda6-7180-9760-000000000001"
 
     run(scene())
 
 
-def test_strip_gives_each_body_its_context(run: Run) -> None:
+def test_batch_gives_each_body_its_context(run: Run) -> None:
     async def leaves() -> str:
         before = _value.get()
         _value.set("left behind")
@@ -78,7 +78,7 @@ def test_strip_gives_each_body_its_context(run: Run) -> None:
 
     async def scene() -> None:
         _value.set("given")
-        outcomes = await Strip(leaves, leaves, waits, leaves).outcomes()
+        outcomes = await Batch(leaves, leaves, waits, leaves).outcomes()
         assert outcomes == [Returned('"given"'), Returned('"given"'), Returned('"given, kept"'), Returned('"given"')]
         assert _value.get() == "given"
 
@@ -101,7 +101,7 @@ def test_body_that_waits_keeps_its_task(run: Run) -> None:
         return "never"
 
     async def scene() -> None:
-        outcomes = await Strip(waits, times_out, waits).outcomes()
+        outcomes = await Batch(waits, times_out, waits).outcomes()
         assert outcomes == [Returned("true"), Returned('"late"'), Returned("true")]
 
     run(scene())
@@ -118,7 +118,7 @@ def test_bodies_that_wait_do_so_at_once(run: Run) -> None:
             await asyncio.sleep(0)
 
     async def scene() -> None:
-        assert await Strip(meets, meets, meets).outcomes() == [Returned("null")] * 3
+        assert await Batch(meets, meets, meets).outcomes() == [Returned("null")] * 3
 
     run(scene())
 
@@ -136,7 +136,7 @@ def test_body_that_raises_fails_alone(run: Run, error: type[BaseException]) -> N
         return
 
     async def scene() -> None:
-        first, second, third, fourth = await Strip(fine, raises, waits_and_raises, fine).outcomes()
+        first, second, third, fourth = await Batch(fine, raises, waits_and_raises, fine).outcomes()
         assert isinstance(second, Raised)
         assert isinstance(third, Raised)
         assert error.__name__ in second.message
@@ -165,7 +165,7 @@ def test_body_that_cancels_its_task_ends_alone(run: Run) -> None:
         await asyncio.sleep(0.001)
 
     async def scene() -> None:
-        outcomes = await Strip(later, cancels, fine, raises, fine).outcomes()
+        outcomes = await Batch(later, cancels, fine, raises, fine).outcomes()
         messages = [each.message if isinstance(each, Raised) else each for each in outcomes]
         cancelled = f"RuntimeError: {_SELF_CANCELLED}"
         assert messages == [Returned("null"), cancelled, Returned("null"), cancelled, Returned("null")]
@@ -180,9 +180,9 @@ def test_body_is_stopped_before_its_turn(run: Run) -> None:
         ran.append(1)
 
     async def scene() -> None:
-        strip = Strip(body, body, body)
-        strip.started[1].stop(StopCause.CANCELLED)
-        assert await strip.outcomes() == [Returned("null"), None, Returned("null")]
+        batch = Batch(body, body, body)
+        batch.started[1].stop(StopCause.CANCELLED)
+        assert await batch.outcomes() == [Returned("null"), None, Returned("null")]
         assert len(ran) == 2
 
     run(scene())
@@ -196,16 +196,16 @@ def test_body_is_stopped_while_it_waits(run: Run) -> None:
         await asyncio.sleep(3600)
 
     async def scene() -> None:
-        strip = Strip(fine, waits, waits)
-        assert await strip.started[0].within(60) == Returned("null")
-        for each in strip.started[1:]:
+        batch = Batch(fine, waits, waits)
+        assert await batch.started[0].within(60) == Returned("null")
+        for each in batch.started[1:]:
             each.stop(StopCause.CANCELLED)
-        assert (await strip.outcomes())[1:] == [None, None]
+        assert (await batch.outcomes())[1:] == [None, None]
 
     run(scene())
 
 
-def test_long_strip_lets_others_run(run: Run) -> None:
+def test_long_batch_lets_others_run(run: Run) -> None:
     """Between two bodies that take long, whatever else is ready has its turn."""
     order: list[str] = []
 
@@ -214,10 +214,10 @@ def test_long_strip_lets_others_run(run: Run) -> None:
         time.sleep(0.02)  # noqa: ASYNC251 - it is about bodies that hold up the loop
 
     async def scene() -> None:
-        strip = Strip(long, long, long)
+        batch = Batch(long, long, long)
         loop = asyncio.get_running_loop()
         loop.call_soon(lambda: loop.call_soon(order.append, "other"))
-        await strip.outcomes()
+        await batch.outcomes()
         assert order.index("other") < 3
 
     run(scene())
@@ -230,10 +230,10 @@ def test_cancelled_runner_leaves_no_body_behind(run: Run) -> None:
         time.sleep(0.02)  # noqa: ASYNC251
 
     async def scene() -> None:
-        strip = Strip(long, long, long)
+        batch = Batch(long, long, long)
         (runner,) = [task for task in asyncio.all_tasks() if task.get_name() == "hanbeon-bodies"]
         await asyncio.sleep(0)
         runner.cancel()
-        assert await strip.outcomes() == [Returned("null")] * 3
+        assert await batch.outcomes() == [Returned("null")] * 3
 
     run(scene())

@@ -105,7 +105,7 @@ class Notes:
     async def note_begin(self, lease: object, *, begun: bool) -> bool:
         return True
 
-    async def write_progress(self, lease: object, text: str, lent: object) -> bool:
+    async def write_progress(self, lease: object, text: str, transaction: object) -> bool:
         self.noted.append(text)
         return self.holds
 

@@ -16,12 +16,12 @@ Told = dict[str, Any]
 
 async def run_sql(store: Store, sql: str, *args: Any) -> Sequence[Any]:
     """Any statement, behind the store's back, in the portable words of `dialect.py`."""
-    lent = await store.lend()
+    transaction = await store.begin()
     try:
-        rows = await lent.fetch(translate(sql, store.database.dialect), *args)
-        await lent.finish(_nothing)
+        rows = await transaction.fetch(translate(sql, store.database.dialect), *args)
+        await transaction.finish(_nothing)
     finally:
-        await lent.abandon()
+        await transaction.abandon()
     return rows
 
 

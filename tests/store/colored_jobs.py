@@ -53,8 +53,8 @@ async def _create(store: Store) -> list[int]:
 async def _claim(store: Store, seqs: list[int]) -> None:
     behind = LanePosition.before_all(store.lanes.number(_job().lane))
     request = ClaimRequest(1, ["t"], 2, _LEASE_US, behind=behind)
-    strip = (await store.claim(request)).jobs
-    print("strip", *_colors(strip))
+    batch = (await store.claim(request)).jobs
+    print("batch", *_colors(batch))
     rest = await store.write(lambda tx: claim_these(tx, store.lanes, seqs, request))
     print("claim", *sorted(set(_colors(rest))))
 

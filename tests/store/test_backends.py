@@ -109,10 +109,10 @@ async def _pretend(url: str, version: int, runs_from: int) -> None:
     """Make it look as if a later release had migrated the database."""
     if url.startswith("sqlite"):
         store = await opened(url)
-        lent = await store.lend()
-        await lent.execute("INSERT INTO hanbeon_schema_version VALUES (?, ?, 0)", version, runs_from)
-        await lent.execute("COMMIT")
-        await lent.abandon()
+        transaction = await store.begin()
+        await transaction.execute("INSERT INTO hanbeon_schema_version VALUES (?, ?, 0)", version, runs_from)
+        await transaction.execute("COMMIT")
+        await transaction.abandon()
         await store.close()
         return
     connection = await asyncpg.connect(url)
@@ -147,7 +147,7 @@ async def test_a_closed_store_says_so(migrated: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="closed"):
         await store.enqueue([new_job()])
     with pytest.raises(DatabaseUnavailable, match="closed"):
-        await store.lend()
+        await store.begin()
     await store.open()
     await store.enqueue([new_job()])
     await store.close()

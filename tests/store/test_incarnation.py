@@ -66,7 +66,7 @@ async def test_an_incarnation_lasts_until_a_restore(database_url: str, store: St
 async def test_a_store_of_an_earlier_incarnation_is_refused(database_url: str, store: Store) -> None:
     known = new_job()
     await store.enqueue([known])
-    lent = await store.lend() if isinstance(store.database, PostgresDatabase) else None
+    transaction = await store.begin() if isinstance(store.database, PostgresDatabase) else None
     await _restore(database_url)
     for attempt in (
         lambda: store.enqueue([new_job()]),  # The fast path of PostgreSQL: its lane is known.
@@ -74,7 +74,7 @@ async def test_a_store_of_an_earlier_incarnation_is_refused(database_url: str, s
         lambda: store.enqueue([new_job(task=f"t{number}") for number in range(60)]),
         lambda: store.job(known.id),
         lambda: store.recover(10),
-        lambda: store.commit(lent) if lent is not None else store.number_events(),
+        lambda: store.commit(transaction) if transaction is not None else store.number_events(),
     ):
         with pytest.raises(DatabaseRestored, match="restart the process"):
             await attempt()
@@ -200,14 +200,14 @@ async def test_no_restore_begins_during_a_write_on_sqlite(sqlite_url: str) -> No
     await store.open()
     other = apsw.Connection(sqlite_url.removeprefix("sqlite:///"))
     try:
-        async with store.transaction() as lent:
-            await store.enqueue_within(lent, [new_job()])
+        async with store.transaction() as transaction:
+            await store.enqueue_within(transaction, [new_job()])
             with pytest.raises(apsw.BusyError):
                 other.execute("BEGIN IMMEDIATE")
         await _restore(sqlite_url)
         with pytest.raises(DatabaseRestored):
-            async with store.transaction() as lent:
-                await store.enqueue_within(lent, [new_job()])
+            async with store.transaction() as transaction:
+                await store.enqueue_within(transaction, [new_job()])
     finally:
         other.close()
         await store.close()

@@ -28,7 +28,7 @@ CHANGES = {
     ],
 }
 """For each file what is inserted behind what: all that a color of jobs needs."""
-PRINTED = ["single green", "general None blue red", "bulk red", "strip red green", "claim blue red"]
+PRINTED = ["single green", "general None blue red", "bulk red", "batch red green", "claim blue red"]
 
 
 def _add(text: str, anchor: str, line: str) -> str:

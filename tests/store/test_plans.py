@@ -126,16 +126,16 @@ async def postgres_connection(plans_url: str) -> AsyncIterator[Any]:
 async def explain_sqlite(sqlite_url: str) -> AsyncIterator[Callable[[str], list[str]]]:
     store = open_store(sqlite_url, SystemClock())
     await store.open()
-    lent = await store.lend()
-    assert isinstance(lent, SqliteUserTransaction)
-    database = lent.connection
+    transaction = await store.begin()
+    assert isinstance(transaction, SqliteUserTransaction)
+    database = transaction.connection
 
     def explain(sql: str) -> list[str]:
         rows = database.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * _parameters(sql, "?"))
         return [str(row[3]) for row in rows]
 
     yield explain
-    await lent.abandon()
+    await transaction.abandon()
     await store.close()
 
 
@@ -219,7 +219,7 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "events_of_queue": "'q3', 10000, 10",
         "events_after": "10000, 10",
         "event_bodies": "'[10000, 10001, 10002]'",
-        "strip_bodies": "'[10000, 10001, 10002]'",
+        "group_bodies": "'[10000, 10001, 10002]'",
         "schedules_by_id": f"'[\"{_SCHEDULE}\"]'",
         "jobs_listed": "'[1, 2, 3]'",
         "job_nodes": "'[1, 2, 3]'",

@@ -1,4 +1,4 @@
-"""On SQLite a lent transaction holds the only write lock, so it may not last."""
+"""On SQLite a user transaction holds the only write lock, so it may not last."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 @pytest.fixture
 async def world(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    monkeypatch.setattr("hanbeon.store.database.sqlite.LENT_LIMIT_SECONDS", LIMIT)
+    monkeypatch.setattr("hanbeon.store.database.sqlite.USER_TRANSACTION_SECONDS", LIMIT)
     opened = await World.open(sqlite_url)
     await opened.script("CREATE TABLE effect (job text)")
     yield opened
@@ -30,50 +30,50 @@ async def world(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 
 
 async def test_the_limit_is_five_seconds() -> None:
-    assert sqlite.LENT_LIMIT_SECONDS == 5.0
+    assert sqlite.USER_TRANSACTION_SECONDS == 5.0
 
 
 async def test_it_is_rolled_back_when_its_time_is_over(world: World) -> None:
     held = await world.claim_this(await world.make())
-    lent = await world.store.lend()
-    await lent.execute("INSERT INTO effect VALUES (?)", held.id)
+    transaction = await world.store.begin()
+    await transaction.execute("INSERT INTO effect VALUES (?)", held.id)
     # The engine's own write waits for the lock and gets it when the time is over.
     assert await asyncio.wait_for(world.store.write_progress(lease_of(held), "1"), 60)
     with pytest.raises(TransactionTooLong, match=r"1 seconds"):
-        await lent.execute("SELECT 1")
+        await transaction.execute("SELECT 1")
     with pytest.raises(TransactionTooLong):
-        await world.store.complete_lent(lent, CompletionReport(held.seq, held.fence, Returned()), [])
-    await lent.abandon()
+        await world.store.complete_within(transaction, CompletionReport(held.seq, held.fence, Returned()), [])
+    await transaction.abandon()
     assert list(await world.sql("SELECT * FROM effect")) == []
     assert await world.settle(held) is not None
 
 
 async def test_a_statement_under_way_is_interrupted(world: World) -> None:
-    lent = await world.store.lend()
+    transaction = await world.store.begin()
     with pytest.raises(TransactionTooLong):
-        await asyncio.wait_for(lent.fetch(ENDLESS), 60)
+        await asyncio.wait_for(transaction.fetch(ENDLESS), 60)
     await world.make()
 
 
 async def test_its_typed_error_leaves_the_engines_own_part(world: World) -> None:
-    lent = await world.store.lend()
-    connection = lent.connection
+    transaction = await world.store.begin()
+    connection = transaction.connection
 
     async def work(_: Tx) -> None:
         connection.execute(ENDLESS)  # An interrupt rolls the whole transaction back, and the savepoint with it.
 
     with pytest.raises(TransactionTooLong):
-        await asyncio.wait_for(lent.within(work), 60)  # type: ignore[attr-defined]
+        await asyncio.wait_for(transaction.within(work), 60)  # type: ignore[attr-defined]
     await world.make()
 
 
 async def test_statements_that_nobody_awaits_do_not_outlast_it(world: World) -> None:
     held = await world.claim_this(await world.make())
-    lent = await world.store.lend()
-    left = asyncio.create_task(lent.fetch(ENDLESS))
+    transaction = await world.store.begin()
+    left = asyncio.create_task(transaction.fetch(ENDLESS))
     await asyncio.sleep(0)
     with pytest.raises(TransactionTooLong):
-        await world.store.complete_lent(lent, CompletionReport(held.seq, held.fence, Returned()), [])
+        await world.store.complete_within(transaction, CompletionReport(held.seq, held.fence, Returned()), [])
     with pytest.raises(TransactionTooLong):
         await left
 
@@ -83,17 +83,17 @@ async def patient(sqlite_url: str) -> AsyncIterator[World]:
     """The limit is out of the way: only the stop of its user ends a transaction."""
     opened = await World.open(sqlite_url)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite, "LENT_LIMIT_SECONDS", 3600.0)
+        patch.setattr(sqlite, "USER_TRANSACTION_SECONDS", 3600.0)
         yield opened
     await opened.store.close()
 
 
 async def test_a_stop_ends_the_statement_under_way(patient: World) -> None:
-    lent = await patient.store.lend()
-    queued = [asyncio.create_task(lent.fetch(ENDLESS)) for _ in range(3)]
+    transaction = await patient.store.begin()
+    queued = [asyncio.create_task(transaction.fetch(ENDLESS)) for _ in range(3)]
     await asyncio.sleep(0)
     queued[0].cancel()
-    abandoning = asyncio.create_task(lent.abandon())
+    abandoning = asyncio.create_task(transaction.abandon())
     await asyncio.sleep(0)
     await stop_twice(abandoning)
     await patient.make()
@@ -114,9 +114,9 @@ async def test_a_stop_in_the_wait_for_the_lock_frees_it(patient: World, monkeypa
     other = apsw.Connection(str(patient.store.database.path))  # type: ignore[union-attr]
     with contextlib.closing(other):
         other.execute("BEGIN IMMEDIATE")
-        lending = asyncio.create_task(patient.store.lend())
+        beginning = asyncio.create_task(patient.store.begin())
         assert await asyncio.to_thread(waits.wait, 60)
-        await stop_twice(lending)
+        await stop_twice(beginning)
         await none_is_left()  # It does not go on waiting, either.
         other.execute("ROLLBACK")
         await patient.make()
@@ -124,10 +124,10 @@ async def test_a_stop_in_the_wait_for_the_lock_frees_it(patient: World, monkeypa
 
 async def test_a_stop_at_any_moment_of_its_opening_leaks_nothing(patient: World) -> None:
     for steps in range(40):
-        lending = asyncio.create_task(patient.store.lend())
+        beginning = asyncio.create_task(patient.store.begin())
         for _ in range(steps):
             await asyncio.sleep(0)
-        await stop_twice(lending)
+        await stop_twice(beginning)
     await none_is_left()
     await patient.make()
 
@@ -138,13 +138,13 @@ async def stop_twice(task: asyncio.Task[UserTransaction] | asyncio.Task[None]) -
     await asyncio.sleep(0)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
-        if (lent := await task) is not None:
-            await lent.abandon()
+        if (transaction := await task) is not None:
+            await transaction.abandon()
 
 
 async def none_is_left() -> None:
-    """Wait for the threads of lent connections, each of which ends with its connection closed."""
+    """Wait for the threads of user connections, each of which ends with its connection closed."""
     for thread in threading.enumerate():
-        if thread.name == "hanbeon-sqlite-lent":
+        if thread.name == "hanbeon-sqlite-user":
             await asyncio.to_thread(thread.join, 60)
             assert not thread.is_alive()

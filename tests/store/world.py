@@ -194,11 +194,11 @@ class World:
             async with self.store.database.connection() as connection:
                 rows: Sequence[Any] = await connection.fetch(text)
                 return rows
-        lent = await self.store.lend()
+        transaction = await self.store.begin()
         try:
-            return await lent.fetch(text.replace("hanbeon.", "hanbeon_"))
+            return await transaction.fetch(text.replace("hanbeon.", "hanbeon_"))
         finally:
-            await lent.abandon()
+            await transaction.abandon()
 
     async def script(self, text: str) -> None:
         """Change the tables behind the store's back."""
@@ -206,9 +206,9 @@ class World:
             async with self.store.database.connection() as connection:
                 await connection.execute(text)
             return
-        lent = await self.store.lend()
-        await lent.execute(text.replace("hanbeon.", "hanbeon_"))
-        await lent.finish(_nothing)
+        transaction = await self.store.begin()
+        await transaction.execute(text.replace("hanbeon.", "hanbeon_"))
+        await transaction.finish(_nothing)
 
     async def empty(self) -> None:
         """As new."""

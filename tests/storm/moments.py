@@ -97,12 +97,12 @@ async def direct(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
 
 async def rows_of(store: Store, sql: str, *args: Any) -> Sequence[Any]:
     """Run and commit a statement in the portable SQL of `dialect.py`."""
-    lent = await store.lend()
+    transaction = await store.begin()
     try:
-        rows = await lent.fetch(translate(sql, store.database.dialect), *args)
-        await lent.finish(_nothing)
+        rows = await transaction.fetch(translate(sql, store.database.dialect), *args)
+        await transaction.finish(_nothing)
     finally:
-        await lent.abandon()
+        await transaction.abandon()
     return rows
 
 

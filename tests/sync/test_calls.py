@@ -97,7 +97,7 @@ def test_remaining_methods_work_without_an_event_loop(jobs: SyncApp, shout: Shou
 
 
 def test_its_own_transaction(jobs: SyncApp, shout: Shout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.database.sqlite.LENT_LIMIT_SECONDS", 60.0)
+    monkeypatch.setattr("hanbeon.store.database.sqlite.USER_TRANSACTION_SECONDS", 60.0)
     made = []
 
     def change_my_mind(error: BaseException) -> None:

@@ -1,6 +1,6 @@
-"""Strips of events: many events of one kind from one transaction, stored with what they share written once.
+"""Event groups: events of one kind from one transaction, stored with what they share written once.
 
-A batch of events is a list of events, or an object with strips. All events of a strip happened when its batch was
+A batch of events is a list of events, or an object with groups. All events of a group happened when its batch was
 written. Its delta of the tallies is not stored: whoever needs it derives it from the events.
 """
 
@@ -17,7 +17,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.tally import Delta, add_moves
 
 
-class _Strip(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     type: Reason
     queue: str
     task: str
@@ -27,8 +27,8 @@ class _Strip(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The id of each job, its attempt, and since when it waited or ran."""
 
 
-class _Strips(msgspec.Struct, frozen=True):
-    strips: list[_Strip]
+class _Groups(msgspec.Struct, frozen=True):
+    groups: list[_Group]
 
 
 class _QueueOf(msgspec.Struct, frozen=True):
@@ -36,11 +36,11 @@ class _QueueOf(msgspec.Struct, frozen=True):
 
 
 class _Queues(msgspec.Struct, frozen=True):
-    strips: list[_QueueOf]
+    groups: list[_QueueOf]
 
 
 _events = msgspec.json.Decoder(list[Event])
-_strips = msgspec.json.Decoder(_Strips)
+_groups = msgspec.json.Decoder(_Groups)
 _queues = msgspec.json.Decoder(_Queues)
 _NO_JOBS = "]}"
 
@@ -50,44 +50,44 @@ def decode_events(body: str, at: int) -> list[Event]:
     if not body.startswith("{"):
         return _events.decode(body)
     found = []
-    for strip in _strips.decode(body).strips:
-        build = event_factory(strip.type, strip.state, **strip.details)
-        found += [build(at, strip.queue, id, strip.task, attempt, at - since) for id, attempt, since in strip.jobs]
+    for group in _groups.decode(body).groups:
+        build = event_factory(group.type, group.state, **group.details)
+        found += [build(at, group.queue, id, group.task, attempt, at - since) for id, attempt, since in group.jobs]
     return found
 
 
 def deltas_of(body: str, at: int) -> dict[str, Delta]:
-    """Return the changes that the strips of a batch make to each queue. Raises `msgspec.DecodeError`.
+    """Return the changes that the groups of a batch make to each queue. Raises `msgspec.DecodeError`.
 
     A list of events has none but those that are stored with it.
     """
     if not body.startswith("{"):
         return {}
     deltas: dict[str, Delta] = {}
-    for strip in _strips.decode(body).strips:
-        spans = [max(0, at - since) for _, _, since in strip.jobs]
-        add_moves(deltas, strip.queue, strip.type, strip.state, spans)
+    for group in _groups.decode(body).groups:
+        spans = [max(0, at - since) for _, _, since in group.jobs]
+        add_moves(deltas, group.queue, group.type, group.state, spans)
     return deltas
 
 
 def queues_of(body: str) -> set[str]:
-    """Return the queues of the strips of a batch, likewise."""
-    return {each.queue for each in _queues.decode(body).strips} if body.startswith("{") else set()
+    """Return the queues of the groups of a batch; none for a list of events."""
+    return {each.queue for each in _queues.decode(body).groups} if body.startswith("{") else set()
 
 
 @lru_cache(maxsize=1024)
 def before_jobs(reason: Reason, state: State, queue: str, task: str, *details: tuple[str, Any]) -> str:
-    """Return the text of a strip up to its list of jobs."""
-    strip = _Strip(type=reason, queue=queue, task=task, state=state, details=dict(details), jobs=[])
-    return msgspec.json.encode(strip).decode().removesuffix(_NO_JOBS)
+    """Return the text of a group up to its list of jobs."""
+    group = _Group(type=reason, queue=queue, task=task, state=state, details=dict(details), jobs=[])
+    return msgspec.json.encode(group).decode().removesuffix(_NO_JOBS)
 
 
-def batch_of(strips: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return the body of a batch of strips: for each, the text up to its jobs, and those, by `job_text`."""
-    texts = [before + ",".join(jobs) + _NO_JOBS for before, jobs in strips]
-    return '{"strips":[' + ",".join(texts) + "]}"
+def batch_of(groups: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the body of a batch of groups: for each, the text up to its jobs, and those, by `job_text`."""
+    texts = [before + ",".join(jobs) + _NO_JOBS for before, jobs in groups]
+    return '{"groups":[' + ",".join(texts) + "]}"
 
 
 def job_text(id: str, attempt: int, since: int) -> str:
-    """Return a job of a strip."""
+    """Return a job of a group."""
     return f'["{id}",{attempt},{since}]'

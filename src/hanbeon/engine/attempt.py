@@ -78,12 +78,12 @@ class Attempt:
     acknowledged = False
     """The database has said that it has recorded the end."""
     children: Sequence[NewJob] = ()
-    lent: UserTransaction | None = None
+    user_transaction: UserTransaction | None = None
     overdue_note: asyncio.Task[None] | None = None
     printed: AttemptLog | None = None
     trace: AttemptTrace | None = None
     _unbegun_note: asyncio.Task[None] | None = None
-    _lending: asyncio.Lock | None = None
+    _beginning: asyncio.Lock | None = None
 
     def __init__(self, job: Claimed, claim: Claim) -> None:
         self.job = job
@@ -169,7 +169,7 @@ class Attempt:
     def is_plain(self) -> bool:
         """True if only its result is left to write: nothing to commit with it, and nothing to write before it."""
         return (
-            self.lent is None
+            self.user_transaction is None
             and not self.children
             and self.overdue_note is None
             and (self.printed is None or self.printed.is_clean)
@@ -217,9 +217,9 @@ class Attempt:
         self._check_running()
         while not self.lost:
             try:
-                held = await self.claim.store.write_progress(self.lease, text, self.lent)
+                held = await self.claim.store.write_progress(self.lease, text, self.user_transaction)
             except DatabaseUnavailable:
-                if self.stopping or self.claim.store.is_blocking(self.lent):
+                if self.stopping or self.claim.store.is_blocking(self.user_transaction):
                     raise  # In the second case it goes through its transaction, which is lost.
                 # A database that refuses for a moment must not fail the body; its lease limits the wait.
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -236,20 +236,20 @@ class Attempt:
             log.take(stream, data)
 
     async def transaction(self) -> UserTransaction:
-        if not self.executor.lends_transactions:
+        if not self.executor.offers_transactions:
             raise transaction_unsupported(self.executor.name)
-        self._lending = self._lending or asyncio.Lock()
-        async with self._lending:
+        self._beginning = self._beginning or asyncio.Lock()
+        async with self._beginning:
             # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
-            if self.lent is None:
+            if self.user_transaction is None:
                 self._check_running()
-                lent = await self.claim.store.lend()
+                transaction = await self.claim.store.begin()
                 if self.lost or self.settling:
                     # The body has ended meanwhile, without waiting for this: nobody would end the transaction.
-                    await lent.abandon()
+                    await transaction.abandon()
                     raise LeaseLost(self.job.id, self.job.fence)
-                self.lent = lent
-        return self.lent
+                self.user_transaction = transaction
+        return self.user_transaction
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
         """Kept until the body has returned, then created with its success or not at all."""

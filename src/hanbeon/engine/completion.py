@@ -103,37 +103,37 @@ class CompletionBuffer:
 
         In that order, because a loop that ends with the last attempt must not leave out jobs that never became one.
         """
-        strip, others = _next_strip(self._successes)
-        batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))] + self._each(others)
+        batch, others = _next_batch(self._successes)
+        reports = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))] + self._each(others)
         try:
-            if batch:
-                await self._flush_part(batch)
+            if reports:
+                await self._flush_part(reports)
         except BaseException:
-            _fail(self._each(strip), DatabaseUnavailable("the worker was stopped"))
+            _fail(self._each(batch), DatabaseUnavailable("the worker was stopped"))
             raise
-        if strip:
-            await self._flush_strip(strip)
+        if batch:
+            await self._flush_batch(batch)
 
-    async def _flush_strip(self, strip: list[Success]) -> None:
+    async def _flush_batch(self, batch: list[Success]) -> None:
         """Write successes by one statement. If it refuses them, they are written like all other reports."""
-        until = min([attempt.lease_until for attempt, _ in strip])
-        jobs, results = [attempt.job for attempt, _ in strip], [outcome.result for _, outcome in strip]
+        until = min([attempt.lease_until for attempt, _ in batch])
+        jobs, results = [attempt.job for attempt, _ in batch], [outcome.result for _, outcome in batch]
         try:
             async with asyncio.timeout(max(0.0, until - self._clock.monotonic())):
                 at = await self._store.succeed(jobs, results)
         except (DatabaseUnavailable, TimeoutError) as error:
-            return _fail(self._each(strip), error)  # Each attempt tries again by itself for as long as its lease lasts.
+            return _fail(self._each(batch), error)  # Each attempt tries again by itself for as long as its lease lasts.
         except Exception:
             at = None  # There may be one that the database cannot take.
         except BaseException:
-            _fail(self._each(strip), DatabaseUnavailable("the worker was stopped"))
+            _fail(self._each(batch), DatabaseUnavailable("the worker was stopped"))
             raise
         if at is None:
-            return await self._flush_part(self._each(strip))
+            return await self._flush_part(self._each(batch))
         try:
-            self._owner.succeeded(strip, at)
+            self._owner.succeeded(batch, at)
         except Exception:
-            _log.exception("answer_failed", successes=len(strip))
+            _log.exception("answer_failed", successes=len(batch))
 
     def _each(self, successes: list[Success]) -> list[_Waiting]:
         return [
@@ -141,28 +141,28 @@ class CompletionBuffer:
             for each in successes
         ]
 
-    async def _flush_part(self, batch: list[_Waiting]) -> None:
+    async def _flush_part(self, reports: list[_Waiting]) -> None:
         try:
-            await self._flush(batch)
+            await self._flush(reports)
         except (DatabaseUnavailable, TimeoutError) as error:
-            _fail(batch, error)  # Each attempt tries again by itself for as long as its lease lasts.
+            _fail(reports, error)  # Each attempt tries again by itself for as long as its lease lasts.
         except Exception:
             # One report the database cannot take must not fail the others: each goes alone.
-            for item in batch:
+            for item in reports:
                 try:
                     await self._flush([item])
                 except Exception as error:
                     _fail([item], error)
         except BaseException:
-            _fail(batch, DatabaseUnavailable("the worker was stopped"))
+            _fail(reports, DatabaseUnavailable("the worker was stopped"))
             raise
 
-    async def _flush(self, batch: list[_Waiting]) -> None:
+    async def _flush(self, reports: list[_Waiting]) -> None:
         # Within the leases: a connection that died silently would keep the slots forever.
-        async with asyncio.timeout(max(0.0, min(item.until for item in batch) - self._clock.monotonic())):
-            settled = await self._store.complete([item.report for item in batch])
+        async with asyncio.timeout(max(0.0, min(item.until for item in reports) - self._clock.monotonic())):
+            settled = await self._store.complete([item.report for item in reports])
         answers = {(item.seq, item.fence): item for item in settled}
-        for item in batch:
+        for item in reports:
             _answer(item, answers.get((item.report.seq, item.report.fence)))
 
 
@@ -170,7 +170,7 @@ def report_of(job: Claimed, outcome: Outcome) -> CompletionReport:
     return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
 
 
-def _next_strip(successes: list[Success]) -> tuple[list[Success], list[Success]]:
+def _next_batch(successes: list[Success]) -> tuple[list[Success], list[Success]]:
     """Remove the next successes; return the most that can be written by one statement, and the others."""
     taken = successes[:_BATCH]
     del successes[:_BATCH]
@@ -188,8 +188,8 @@ def _next_strip(successes: list[Success]) -> tuple[list[Success], list[Success]]
     return alike.pop(largest), [success for part in alike.values() for success in part]
 
 
-def _fail(batch: list[_Waiting], error: Exception) -> None:
-    for item in batch:
+def _fail(reports: list[_Waiting], error: Exception) -> None:
+    for item in reports:
         _answer(item, error)
 
 

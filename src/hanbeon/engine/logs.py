@@ -34,7 +34,7 @@ class Printing(Protocol):
     job: Claimed
     given_at: float
     """When the claim was answered: a moment after the database's `started_at`."""
-    lent: UserTransaction | None
+    user_transaction: UserTransaction | None
     printed: AttemptLog | None
 
     @property
@@ -82,9 +82,9 @@ class AttemptLog:
             self._is_closed = True
             self._buffer.finish(self._now_us())
 
-    async def write_rest(self, lent: UserTransaction | None) -> None:
+    async def write_rest(self, transaction: UserTransaction | None) -> None:
         """Returns when the database has all of it, or never will; see `Logs.write_rest`."""
-        await self._logs.write_rest(self, lent)
+        await self._logs.write_rest(self, transaction)
 
     def offer(self) -> LogWrite | None:
         with self._lock:
@@ -155,8 +155,8 @@ class Logs:
             now = _now()
             due = [log for log in self._waiting if log.due_at <= now]
             for log in due:
-                # Not through the transaction lent to it: that would show at its end only, which writes it anyway.
-                if self._store.is_blocking(log.attempt.lent):
+                # Not through the user transaction: that would show at its end only, which writes it anyway.
+                if self._store.is_blocking(log.attempt.user_transaction):
                     log.due_at = now + _BETWEEN_SECONDS
             await self._write([log for log in due if log.due_at <= now])
         return max(0.001, min((log.due_at - _now() for log in self._waiting), default=_ASLEEP_SECONDS))
@@ -164,17 +164,17 @@ class Logs:
     async def write_now(self, logs: Iterable[AttemptLog]) -> None:
         """Write these, due or not."""
         async with self._writing:
-            await self._write([log for log in logs if not self._store.is_blocking(log.attempt.lent)])
+            await self._write([log for log in logs if not self._store.is_blocking(log.attempt.user_transaction)])
 
-    async def write_rest(self, log: AttemptLog, lent: UserTransaction | None) -> None:
+    async def write_rest(self, log: AttemptLog, transaction: UserTransaction | None) -> None:
         """Write all that is left, before the attempt's end is written: after that it would be refused.
 
         Raises DatabaseUnavailable or TimeoutError where it is worth another try. That is so for a third of a lease:
         then the rest of the log is given up, since the end matters more.
         """
         log.finish()
-        if lent is not None and self._store.is_blocking(lent):
-            return await self._write_lent(log, lent)
+        if transaction is not None and self._store.is_blocking(transaction):
+            return await self._write_within(log, transaction)
         give_up_at = self._ending.setdefault(log, _now() + self._patience)
         try:
             async with asyncio.timeout_at(give_up_at), self._writing:
@@ -194,12 +194,12 @@ class Logs:
         self._waiting.pop(log, None)
         self._ending.pop(log, None)
 
-    async def _write_lent(self, log: AttemptLog, lent: UserTransaction) -> None:
+    async def _write_within(self, log: AttemptLog, transaction: UserTransaction) -> None:
         """Through the transaction that holds the only write lock; it may be undone, so the last part stays offered."""
         # One that has ended or lasted too long is found out by the attempt's end, which comes next.
         with contextlib.suppress(DatabaseUnavailable, TransactionTooLong):
             while (write := log.offer()) is not None:
-                await self._store.write_logs([write], lent)
+                await self._store.write_logs([write], transaction)
                 if not log.has_more:
                     return
                 log.taken(_now())

@@ -99,7 +99,7 @@ class Runner:
         # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
         attempt.work = None
         result = outcome if attempt.cause is None else _classify(attempt, outcome)
-        if result is None and attempt.lent is None:
+        if result is None and attempt.user_transaction is None:
             return self._ended((attempt,))
         if isinstance(result, Returned) and attempt.is_plain:
             return self._completion.hand_in_success((attempt, result), self)
@@ -148,8 +148,8 @@ class Runner:
             if outcome is not None:
                 await self._persist(attempt, outcome, error)
         finally:
-            if attempt.lent is not None:
-                await attempt.lent.abandon()
+            if attempt.user_transaction is not None:
+                await attempt.user_transaction.abandon()
 
     async def _persist(self, attempt: Attempt, outcome: Outcome, error: Exception | None) -> None:
         """Try for as long as the lease lasts; afterwards recovery decides, here or elsewhere."""
@@ -174,13 +174,13 @@ class Runner:
     async def _settle(self, attempt: Attempt, outcome: Outcome) -> Completed | None:
         report = report_of(attempt.job, outcome)
         if not isinstance(outcome, Returned):
-            if attempt.lent is not None:
-                await attempt.lent.abandon()
+            if attempt.user_transaction is not None:
+                await attempt.user_transaction.abandon()
             return await self._completion.settle(report, attempt.lease_until)
-        if attempt.lent is None and not attempt.children:
+        if attempt.user_transaction is None and not attempt.children:
             return await self._completion.settle(report, attempt.lease_until)
-        if attempt.lent is not None:
-            settled = await self._store.complete_lent(attempt.lent, report, attempt.children)
+        if attempt.user_transaction is not None:
+            settled = await self._store.complete_within(attempt.user_transaction, report, attempt.children)
         else:
             settled = await self._store.complete_with_children(report, attempt.children)
         if settled is None:
@@ -214,12 +214,12 @@ def _log_settled(attempt: Attempt, settled: Completed) -> None:
 async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
     """Write all output before the end; False if it was down, after a wait."""
     assert attempt.printed is not None
-    lent = attempt.lent
-    if lent is not None and not isinstance(outcome, Returned):
-        await lent.abandon()
-        lent = None
+    transaction = attempt.user_transaction
+    if transaction is not None and not isinstance(outcome, Returned):
+        await transaction.abandon()
+        transaction = None
     try:
-        await attempt.printed.write_rest(lent)
+        await attempt.printed.write_rest(transaction)
     except (DatabaseUnavailable, TimeoutError):
         await asyncio.sleep(_RETRY_SECONDS)
         return False
@@ -229,7 +229,7 @@ async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
 async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:
     """Return the outcome to write after the database did not take the first; waits if it was down."""
     if isinstance(error, DatabaseUnavailable | TimeoutError):
-        if isinstance(outcome, Returned) and attempt.lent is not None:
+        if isinstance(outcome, Returned) and attempt.user_transaction is not None:
             # Its connection is gone and the writes with it: what the body did must be done again.
             message = f"its transaction was lost with the database: {error}"
             outcome = Raised(message, FailureType.DATABASE_UNAVAILABLE)

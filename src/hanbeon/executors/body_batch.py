@@ -1,8 +1,8 @@
 """Runs bodies in turn in one asyncio task, for as long as they end without waiting.
 
-A task for each body costs more than many bodies do. So the bodies that are to begin form a strip, which one task runs
+A task for each body costs more than many bodies do. So the bodies that are to begin form a batch, which one task runs
 through, each body in its own context. A body that waits keeps that task as its own, so that timeouts, task groups and
-libraries that go by the current task see one and the same; the others of its strip begin in tasks of their own, and so
+libraries that go by the current task see one and the same; the others of its batch begin in tasks of their own, and so
 do the next ones of its kind for a while. A task that somebody may still know after a body has ended in it, or that was
 cancelled, runs no other body: to the next one it would not look like its own.
 """
@@ -56,7 +56,7 @@ class Work(Protocol):
     ) -> None: ...
 
 
-class BodyStrip:
+class BodyBatch:
     """The bodies that are to begin."""
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class BodyStrip:
         return True
 
     def _let_go(self, waiting: Work) -> None:
-        """A body waits, in the task that ran the strip: the others begin without it."""
+        """A body waits, in the task that ran the batch: the others begin without it."""
         self._runner = None
         if len(self._waiting) >= _KINDS_AT_MOST:
             self._waiting.clear()

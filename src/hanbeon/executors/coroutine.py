@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import Any, cast
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.body_batch import BodyStrip
+from hanbeon.executors.body_batch import BodyBatch
 from hanbeon.executors.containment import EXITS, contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
 from hanbeon.guarded_task import BodyExits, GuardedTask, cancel_as, enter_body, guarded_task
@@ -20,22 +20,22 @@ class AsyncExecutor:
     """Stops by cancelling, again and again: a body that swallows every cancellation keeps its slot until it returns."""
 
     name = ASYNC
-    lends_transactions = True
+    offers_transactions = True
     start_seconds = 0.0
     stop_seconds = 0.0
 
     def __init__(self) -> None:
-        self._strip = BodyStrip()
+        self._batch = BodyBatch()
 
     def start(self, call: Call, done: Done) -> AsyncWork:
         work = AsyncWork(call, done)
-        self._strip.add(work)
+        self._batch.add(work)
         return work
 
     @property
     def starting(self) -> bool:
         """True while there are bodies that have not begun."""
-        return bool(self._strip)
+        return bool(self._batch)
 
     async def close(self) -> None:
         return

@@ -64,7 +64,7 @@ class Executor(Protocol):
     """A way to run bodies."""
 
     name: str
-    lends_transactions: bool
+    offers_transactions: bool
     """True if `ctx.transaction()` works: only where the body shares the engine's process."""
     start_seconds: float
     """How long a body may take to begin, besides its timeout; if not 0, `backend.body_began` is called then."""

@@ -20,7 +20,7 @@ class StreamExecutor:
     """Runs a worker's function like an async task, and takes its result as that of a remote worker."""
 
     name = STREAM
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 0.0
     stop_seconds = 0.0
 

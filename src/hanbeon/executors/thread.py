@@ -23,7 +23,7 @@ class ThreadExecutor:
     """Cannot kill: a stop sets `ctx.stopping`, and a body that ignores it keeps its slot until it returns."""
 
     name = THREAD
-    lends_transactions = True
+    offers_transactions = True
     start_seconds = 0.0
     stop_seconds = 0.0
 

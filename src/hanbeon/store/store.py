@@ -32,9 +32,9 @@ from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
 from hanbeon.store.fast.bulk import Make, in_bulk, lanes_of
-from hanbeon.store.fast.path import Strips
-from hanbeon.store.fast.postgres import PostgresStrips
-from hanbeon.store.fast.sqlite import SqliteStrips
+from hanbeon.store.fast.path import FastPath
+from hanbeon.store.fast.postgres import PostgresBatches
+from hanbeon.store.fast.sqlite import SqliteBatches
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
@@ -63,7 +63,7 @@ class Store(Transactions):
     Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
 
-    _fast: Strips | None = None
+    _fast: FastPath | None = None
 
     async def enqueue(
         self,
@@ -162,7 +162,7 @@ class Store(Transactions):
 
     async def _enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         if isinstance(self.database, SqliteDatabase):
-            return await self._enqueue_lent(transaction, jobs)
+            return await self._enqueue_on_sqlite(transaction, jobs)
         if isinstance(transaction, PostgresUserTransaction):
             transaction = transaction.connection
         caller = await caller_of(transaction)
@@ -198,17 +198,17 @@ class Store(Transactions):
 
         return await within(caller, self._traced(enqueue))
 
-    async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
-        if not isinstance(lent, SqliteUserTransaction) or lent.database is not self.database:
+    async def _enqueue_on_sqlite(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Enqueue in a user transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
+        if not isinstance(transaction, SqliteUserTransaction) or transaction.database is not self.database:
             raise InvalidInput(_ONLY_OURS, field="transaction")
         enqueues.check_batch(jobs)
 
         async def enqueue(tx: Tx) -> tuple[list[enqueues.Enqueued], LaneCache]:
-            lanes = await (lent.lanes or self.lanes).ensure(tx, (job.lane for job in jobs))
+            lanes = await (transaction.lanes or self.lanes).ensure(tx, (job.lane for job in jobs))
             return await enqueues.enqueue(tx, lanes, jobs), lanes
 
-        answers, lent.lanes = await lent.within(self._traced(enqueue))
+        answers, transaction.lanes = await transaction.within(self._traced(enqueue))
         return answers
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
@@ -221,9 +221,9 @@ class Store(Transactions):
         """Claim at most `want` jobs, page by page until some are found. None claimed: no ready job may start now."""
         if request.want <= 0:
             return claims.ClaimAnswer([], request.cursor)
-        if (strips := self._strips()) is not None:
+        if (fast := self._fast_path()) is not None:
             with self._noticing():
-                taken = await strips.claim(self.lanes, request)
+                taken = await fast.claim(self.lanes, request)
             if taken is not None:
                 self.notifier.send({"event"})
                 return taken
@@ -242,14 +242,14 @@ class Store(Transactions):
             answer = answer._replace(jobs=await traces.with_traces(tx, answer.jobs))
         return answer
 
-    def _strips(self) -> Strips | None:
+    def _fast_path(self) -> FastPath | None:
         """Return the fast path of claims and ends; None while a transaction has more to write."""
         if self.tracer is not None or current_actor() is not None:
             return None
         if self._fast is None:
             database = self.database
-            writer = PostgresStrips(database) if isinstance(database, PostgresDatabase) else SqliteStrips(database)
-            self._fast = Strips(writer, self._clock)
+            writer = PostgresBatches(database) if isinstance(database, PostgresDatabase) else SqliteBatches(database)
+            self._fast = FastPath(writer, self._clock)
         return self._fast
 
     async def keep_trace(self, job: int, context: TraceContext) -> None:
@@ -265,22 +265,22 @@ class Store(Transactions):
 
         Return the instant; None: nothing was written, use `complete`.
         """
-        if (strips := self._strips()) is None:
+        if (fast := self._fast_path()) is None:
             return None
         with self._noticing():
-            ended = await strips.succeed(self.lanes, jobs, results)
+            ended = await fast.succeed(self.lanes, jobs, results)
         if ended is None:
             return None
         self.notifier.send(completions.hints_of(self.lanes, jobs).union(ended.hints))
         return ended.at
 
-    async def complete_lent(
-        self, lent: UserTransaction, report: completions.CompletionReport, children: Sequence[NewJob]
+    async def complete_within(
+        self, transaction: UserTransaction, report: completions.CompletionReport, children: Sequence[NewJob]
     ) -> completions.Completed | None:
-        """End an attempt as the last step of the transaction lent to it; None: rejected, and rolled back."""
+        """End an attempt as the last step of the user transaction; None: rejected, and rolled back."""
         try:
             completing = self._traced(partial(self._complete_with_children, report=report, children=children))
-            answer, after = await lent.finish(completing)
+            answer, after = await transaction.finish(completing)
         except NotSucceeded:
             return None
         self._committed(after)
@@ -305,33 +305,35 @@ class Store(Transactions):
             raise NotSucceeded
         if children:
             enqueues.check_batch(children)
-            # In this transaction, which ends here: another would wait for the lock that a lent one holds on SQLite.
+            # In this transaction, which ends here: another would wait for the lock that a user's holds on SQLite.
             lanes = await self.lanes.ensure(tx, (child.lane for child in children))
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
 
-    async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
+    async def write_progress(
+        self, held: lease.Lease, progress: str, transaction: UserTransaction | None = None
+    ) -> bool:
         """Write progress; False if the lease is gone."""
-        # Where a lent transaction holds SQLite's only write lock, through that, visible at its commit. On PostgreSQL
+        # Where a user transaction holds SQLite's only write lock, through that, visible at its commit. On PostgreSQL
         # never: the job's row would stay locked, and heartbeats could not renew it.
-        if lent is not None and isinstance(self.database, SqliteDatabase):
-            return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
+        if transaction is not None and isinstance(self.database, SqliteDatabase):
+            return bool(await transaction.fetch(statement("progress", self.database.dialect), *held, progress))
         return await self.write(lambda tx: lease.write_progress(tx, self.lanes, held, progress))
 
     async def write_logs(
-        self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
+        self, writes: Sequence[logs.LogWrite], transaction: UserTransaction | None = None
     ) -> set[lease.Lease]:
         """Write the output of attempts; return the leases that are still held. Output of the others is rejected.
 
-        Where a lent transaction of the attempt holds SQLite's only write lock, the write must go through it.
+        Where a user transaction of the attempt holds SQLite's only write lock, the write must go through it.
         """
-        if isinstance(lent, SqliteUserTransaction):
-            return await lent.within(lambda tx: logs.write_logs(tx, writes))
+        if isinstance(transaction, SqliteUserTransaction):
+            return await transaction.within(lambda tx: logs.write_logs(tx, writes))
         return await self.write(lambda tx: logs.write_logs(tx, writes))
 
-    def is_blocking(self, lent: UserTransaction | None) -> bool:
+    def is_blocking(self, transaction: UserTransaction | None) -> bool:
         """True if nothing else can be written while this transaction lasts."""
-        return isinstance(lent, SqliteUserTransaction)
+        return isinstance(transaction, SqliteUserTransaction)
 
     async def note_begin(self, held: lease.Lease, *, begun: bool) -> bool:
         return await self.write(lambda tx: lease.note_begin(tx, held, begun=begun))

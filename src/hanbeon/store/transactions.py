@@ -56,7 +56,7 @@ class Transactions:
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
-        self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
+        self._user_transactions: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
         statements.load(self.database.dialect)
@@ -88,8 +88,8 @@ class Transactions:
         if self._folding is not None:
             self._folding.cancel()
             await asyncio.wait([self._folding])
-        for lent in list(self._lent):
-            await lent.abandon()
+        for transaction in list(self._user_transactions):
+            await transaction.abandon()
         await self.notifier.close()
         await self.database.close()
         if self.tracer is not None:
@@ -162,26 +162,26 @@ class Transactions:
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[UserTransaction]:
         """Open a transaction that commits at the end of the block and rolls back on an exception."""
-        lent = await self.lend()
+        transaction = await self.begin()
         try:
-            yield lent
-            await self.commit(lent)
+            yield transaction
+            await self.commit(transaction)
         finally:
-            await lent.abandon()
+            await transaction.abandon()
 
-    async def commit(self, lent: UserTransaction) -> None:
-        """Commit a lent transaction, and wake listeners."""
+    async def commit(self, transaction: UserTransaction) -> None:
+        """Commit a user transaction, and wake listeners."""
         with self._noticing():
-            _, after = await lent.finish(_nothing)
+            _, after = await transaction.finish(_nothing)
         self._committed(after)
 
-    async def lend(self) -> UserTransaction:
+    async def begin(self) -> UserTransaction:
         """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
         self._refuse_damaged()
         with self._noticing():
-            lent = await self.database.lend()
-        self._lent.add(lent)
-        return lent
+            transaction = await self.database.begin()
+        self._user_transactions.add(transaction)
+        return transaction
 
 
 async def _within_scope(operation: Callable[[Tx], Awaitable[T]], scope: TraceScope, tx: Tx) -> T:

@@ -1,4 +1,4 @@
-"""Transactions of the App that are lent to user code: to a task, whose success commits it, or to a caller's block."""
+"""Transactions of the App for user code: for a task, whose success commits it, or for a caller's block."""
 
 from __future__ import annotations
 

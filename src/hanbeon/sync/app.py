@@ -131,7 +131,7 @@ class SyncApp:
         if transaction is None:
             return self._background.run(lambda app: app.store.enqueue_once(new))
         if isinstance(transaction, SyncTransaction):
-            return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
+            return self._background.run(lambda app: app.store.enqueue_within(transaction.user_transaction, new))
         # The caller's connection is used in the caller's thread, our own in ours.
         caller = sync_caller_of(transaction)
         identity = drive(identify(caller))
@@ -156,9 +156,9 @@ class SyncApp:
             yield tx
         except BaseException:
             with contextlib.suppress(HanbeonError):
-                self._background.run(lambda _: tx.lent.abandon())
+                self._background.run(lambda _: tx.user_transaction.abandon())
             raise
-        self._background.run(lambda app: app.store.commit(tx.lent))
+        self._background.run(lambda app: app.store.commit(tx.user_transaction))
 
     # Jobs
 
@@ -299,7 +299,7 @@ def _id(job: Any) -> Any:
 
 
 async def _begin(app: App) -> SyncTransaction:
-    return SyncTransaction(await app.store.lend(), asyncio.get_running_loop())
+    return SyncTransaction(await app.store.begin(), asyncio.get_running_loop())
 
 
 async def _incarnation(app: App) -> str:

@@ -206,16 +206,16 @@ def reset_current(token: contextvars.Token[SyncContext]) -> None:
 class SyncTransaction:
     """A transaction of the App for code in a thread, in the database's own SQL and placeholders."""
 
-    def __init__(self, lent: UserTransaction, loop: asyncio.AbstractEventLoop) -> None:
-        self.lent, self._loop = lent, loop
+    def __init__(self, transaction: UserTransaction, loop: asyncio.AbstractEventLoop) -> None:
+        self.user_transaction, self._loop = transaction, loop
 
     def execute(self, sql: str, *args: Any) -> None:
         """Run a statement and drop its rows."""
-        self._wait(lambda: self.lent.execute(sql, *args))
+        self._wait(lambda: self.user_transaction.execute(sql, *args))
 
     def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
         """Run a statement; its rows, readable by position and by name."""
-        return self._wait(lambda: self.lent.fetch(sql, *args))
+        return self._wait(lambda: self.user_transaction.fetch(sql, *args))
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._loop.is_closed():

@@ -87,11 +87,11 @@ async def test_success_with_children(world: World, hook: Hook) -> None:
     await ended(world, hook, job_id, State.SUCCEEDED)
 
 
-async def test_success_of_a_lent_transaction(world: World, hook: Hook) -> None:
+async def test_success_of_a_user_transaction(world: World, hook: Hook) -> None:
     job_id = await make(world)
     (held,) = await world.claim(tasks=[TASK])
     report = CompletionReport(held.seq, held.fence, Returned(), instance=held.instance)
-    assert await world.store.complete_lent(await world.store.lend(), report, []) is not None
+    assert await world.store.complete_within(await world.store.begin(), report, []) is not None
     await ended(world, hook, job_id, State.SUCCEEDED)
 
 

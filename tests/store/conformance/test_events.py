@@ -37,7 +37,7 @@ async def test_readers_get_whole_batches_and_miss_nothing(world: World) -> None:
 
 
 async def test_a_transaction_tells_all_in_order(world: World) -> None:
-    """In one batch, or in two if its successes are a strip."""
+    """In one batch, or in two if its successes are a batch."""
     first = new_job()
     await world.enqueue(first, *[new_job(depends_on=(first.id,)) for _ in range(3)])
     await world.finish(first.id)

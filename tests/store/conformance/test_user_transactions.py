@@ -25,10 +25,10 @@ async def effects(world: World) -> AsyncIterator[World]:
     await world.script("DROP TABLE hanbeon.test_effect")
 
 
-async def _write(world: World, lent: UserTransaction, job_id: str) -> None:
+async def _write(world: World, transaction: UserTransaction, job_id: str) -> None:
     table = "hanbeon.test_effect" if world.on_postgres else "hanbeon_test_effect"
-    await lent.execute(f"INSERT INTO {table} (job) VALUES ({'$1' if world.on_postgres else '?'})", job_id)
-    rows = await lent.fetch(f"SELECT job FROM {table}")
+    await transaction.execute(f"INSERT INTO {table} (job) VALUES ({'$1' if world.on_postgres else '?'})", job_id)
+    rows = await transaction.fetch(f"SELECT job FROM {table}")
     assert [row["job"] for row in rows] == [job_id]
 
 
@@ -39,17 +39,17 @@ def _report(held: Claimed) -> CompletionReport:
 async def test_writes_are_there_when_the_success_is(effects: World) -> None:
     job_id = await effects.make()
     held = await effects.claim_this(job_id)
-    lent = await effects.store.lend()
-    await _write(effects, lent, job_id)
-    settled = await effects.store.complete_lent(lent, _report(held), [])
+    transaction = await effects.store.begin()
+    await _write(effects, transaction, job_id)
+    settled = await effects.store.complete_within(transaction, _report(held), [])
     assert settled is not None
     assert settled.state is State.SUCCEEDED
     assert await effects.count("test_effect") == 1
     assert (await effects.job(job_id)).result == '"done"'
     assert await effects.reasons(job_id) == ["enqueued", "claimed", "succeeded"]
-    await lent.abandon()
+    await transaction.abandon()
     with pytest.raises(DatabaseUnavailable):
-        await effects.store.complete_lent(lent, _report(held), [])
+        await effects.store.complete_within(transaction, _report(held), [])
 
 
 @pytest.mark.parametrize("why", ["stale", "expired", "cancelled", "failed"])
@@ -66,9 +66,9 @@ async def test_rejected_success_rolls_back_writes_and_children(effects: World, w
     else:
         report = CompletionReport(held.seq, held.fence, Raised("boom"))
     rows = await effects.rows()
-    lent = await effects.store.lend()
-    await _write(effects, lent, job_id)
-    assert await effects.store.complete_lent(lent, report, [new_job()]) is None
+    transaction = await effects.store.begin()
+    await _write(effects, transaction, job_id)
+    assert await effects.store.complete_within(transaction, report, [new_job()]) is None
     assert await effects.store.complete_with_children(report, [new_job()]) is None
     assert await effects.count("test_effect") == 0
     assert await effects.rows() == rows
@@ -78,14 +78,14 @@ async def test_rejected_success_rolls_back_writes_and_children(effects: World, w
 async def test_abandoned_transaction_leaves_no_rows_or_locks(effects: World) -> None:
     job_id = await effects.make()
     held = await effects.claim_this(job_id)
-    lent = await effects.store.lend()
-    await _write(effects, lent, job_id)
-    await lent.abandon()
-    await lent.abandon()
+    transaction = await effects.store.begin()
+    await _write(effects, transaction, job_id)
+    await transaction.abandon()
+    await transaction.abandon()
     assert await effects.count("test_effect") == 0
     assert await effects.settle(held) is not None
     with pytest.raises(DatabaseUnavailable):
-        await lent.fetch("SELECT 1")
+        await transaction.fetch("SELECT 1")
 
 
 async def test_children_exist_if_and_only_if_the_success_does(effects: World) -> None:
@@ -98,9 +98,9 @@ async def test_children_exist_if_and_only_if_the_success_does(effects: World) ->
     assert await effects.states([parent, first.id, second.id]) == [State.SUCCEEDED, State.READY, State.PENDING]
     assert [event.job_id for event in (await effects.events())[-3:]] == [parent, first.id, second.id]
     held = await effects.claim_this(first.id)
-    lent = await effects.store.lend()
+    transaction = await effects.store.begin()
     third = new_job(queue="another one", task="never seen before")
-    assert await effects.store.complete_lent(lent, _report(held), [third]) is not None
+    assert await effects.store.complete_within(transaction, _report(held), [third]) is not None
     assert await effects.states([first.id, second.id, third.id]) == [State.SUCCEEDED, State.READY, State.READY]
 
 
@@ -114,34 +114,34 @@ async def test_children_that_cannot_be_made_undo_the_success(effects: World) -> 
     circle = new_id()
     with pytest.raises(DependencyCycle):
         await effects.store.complete_with_children(_report(held), [new_job(id=circle, depends_on=(circle,))])
-    lent = await effects.store.lend()
-    await _write(effects, lent, parent)
+    transaction = await effects.store.begin()
+    await _write(effects, transaction, parent)
     with pytest.raises(UniqueKeyTaken):
-        await effects.store.complete_lent(lent, _report(held), [new_job(unique_key="key")])
+        await effects.store.complete_within(transaction, _report(held), [new_job(unique_key="key")])
     assert await effects.rows() == rows
     assert await effects.count("test_effect") == 0
     assert await effects.settle(held) is not None
 
 
-async def test_ending_the_lent_transaction_raises(effects: World) -> None:
+async def test_ending_the_user_transaction_raises(effects: World) -> None:
     held = await effects.claim_this(await effects.make())
-    lent = await effects.store.lend()
-    await lent.execute("COMMIT")
+    transaction = await effects.store.begin()
+    await transaction.execute("COMMIT")
     with pytest.raises(DatabaseUnavailable, match="leave its end to the engine"):
-        await effects.store.complete_lent(lent, _report(held), [])
+        await effects.store.complete_within(transaction, _report(held), [])
     assert await effects.state(held.id) is State.RUNNING
 
 
 async def test_open_transaction_does_not_block_renewal(effects: World) -> None:
     """On SQLite it holds the only write lock, for as long as it may last; the progress then goes through it."""
     held = await effects.claim_this(await effects.make())
-    lent = await effects.store.lend()
-    await _write(effects, lent, held.id)
-    assert await effects.store.write_progress(lease_of(held), '"half"', lent) is True
+    transaction = await effects.store.begin()
+    await _write(effects, transaction, held.id)
+    assert await effects.store.write_progress(lease_of(held), '"half"', transaction) is True
     if effects.on_postgres:
         assert (await effects.store.write(lambda tx: renew(tx, [lease_of(held)], 1))).renewed == {held.seq}
     assert (await effects.store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).lost == set()
-    assert await effects.store.complete_lent(lent, _report(held), []) is not None
+    assert await effects.store.complete_within(transaction, _report(held), []) is not None
     assert (await effects.job(held.id)).progress == '"half"'
     assert [attempt.status for attempt in await effects.store.read(lambda tx: attempts_of(tx, held.id))] == [
         AttemptStatus.COMPLETED
@@ -151,8 +151,10 @@ async def test_open_transaction_does_not_block_renewal(effects: World) -> None:
 async def test_session_settings_do_not_leak_to_the_next_task(postgres_world: World) -> None:
     for _ in range(2):
         held = await postgres_world.claim_this(await postgres_world.make())
-        lent = await postgres_world.store.lend()
-        (row,) = await lent.fetch("SELECT current_setting('work_mem') AS memory, pg_try_advisory_lock(7) AS free")
+        transaction = await postgres_world.store.begin()
+        (row,) = await transaction.fetch(
+            "SELECT current_setting('work_mem') AS memory, pg_try_advisory_lock(7) AS free"
+        )
         assert (row["memory"], row["free"]) == ("4MB", True)
-        await lent.execute("SET work_mem = '64kB'")
-        assert await postgres_world.store.complete_lent(lent, _report(held), []) is not None
+        await transaction.execute("SET work_mem = '64kB'")
+        assert await postgres_world.store.complete_within(transaction, _report(held), []) is not None

@@ -73,11 +73,11 @@ async def test_a_file_put_back_is_used_again(tmp_path: Path) -> None:
 async def test_a_commit_into_a_lost_file_is_no_success(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
     async with App(f"sqlite:///{path}") as app:
-        lent = await app.store.lend()
-        await lent.execute("CREATE TABLE mine (n)")
+        transaction = await app.store.begin()
+        await transaction.execute("CREATE TABLE mine (n)")
         path.unlink()
         with pytest.raises(DatabaseUnavailable, match="deleted, moved or replaced"):
-            await app.store.commit(lent)
+            await app.store.commit(transaction)
 
 
 async def test_a_link_that_is_pointed_elsewhere_is_noticed(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from hanbeon.domain.tally import Delta, tally
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.fast.lane_head import LONGEST_TEXT
-from hanbeon.store.fast.path import Ended, Strips
-from hanbeon.store.fast.postgres import PostgresStrips
-from hanbeon.store.fast.sqlite import SqliteStrips
+from hanbeon.store.fast.path import Ended, FastPath
+from hanbeon.store.fast.postgres import PostgresBatches
+from hanbeon.store.fast.sqlite import SqliteBatches
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.rows import Row
@@ -34,20 +34,20 @@ WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database
 """
 
 
-def _strips(world: World) -> Strips:
+def _fast(world: World) -> FastPath:
     database = world.store.database
-    writer = PostgresStrips(database) if isinstance(database, PostgresDatabase) else SqliteStrips(database)
-    return Strips(writer, world.clock)
+    writer = PostgresBatches(database) if isinstance(database, PostgresDatabase) else SqliteBatches(database)
+    return FastPath(writer, world.clock)
 
 
 @pytest.fixture
-def strips(world: World) -> Strips:
-    return _strips(world)
+def fast(world: World) -> FastPath:
+    return _fast(world)
 
 
 @pytest.fixture
-def postgres_strips(postgres_world: World) -> Strips:
-    return _strips(postgres_world)
+def postgres_fast(postgres_world: World) -> FastPath:
+    return _fast(postgres_world)
 
 
 @pytest.fixture
@@ -59,16 +59,16 @@ async def somebody(postgres_world: World) -> AsyncIterator[Any]:
     await connection.close()
 
 
-async def _claim(world: World, strips: Strips, want: int = 10) -> ClaimAnswer | None:
+async def _claim(world: World, fast: FastPath, want: int = 10) -> ClaimAnswer | None:
     """Claim from the lane of the tests' jobs, by the fast path."""
     lanes = world.store.lanes
     behind = LanePosition.before_all(lanes.number(new_job().lane))
-    return await strips.claim(lanes, ClaimRequest(INSTANCE, ["t"], want, LEASE_US, behind=behind))
+    return await fast.claim(lanes, ClaimRequest(INSTANCE, ["t"], want, LEASE_US, behind=behind))
 
 
-async def _claimed(world: World, strips: Strips, count: int) -> list[Claimed]:
+async def _claimed(world: World, fast: FastPath, count: int) -> list[Claimed]:
     await world.enqueue(*[new_job() for _ in range(count)])
-    answer = await _claim(world, strips)
+    answer = await _claim(world, fast)
     assert answer is not None
     return answer.jobs
 
@@ -77,13 +77,13 @@ def _reports(jobs: Sequence[Claimed], result: str = "null") -> list[CompletionRe
     return [CompletionReport(job.seq, job.fence, Returned(result), instance=INSTANCE) for job in jobs]
 
 
-async def _succeed(world: World, strips: Strips, jobs: Sequence[Claimed], *results: str) -> Ended | None:
+async def _succeed(world: World, fast: FastPath, jobs: Sequence[Claimed], *results: str) -> Ended | None:
     """End the attempts by the fast path."""
-    return await strips.succeed(world.store.lanes, jobs, results or ("null",) * len(jobs))
+    return await fast.succeed(world.store.lanes, jobs, results or ("null",) * len(jobs))
 
 
-async def test_strips_are_derived_once_for_all_readers(
-    world: World, strips: Strips, monkeypatch: pytest.MonkeyPatch
+async def test_event_groups_are_derived_once_for_all_readers(
+    world: World, fast: FastPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     derived: list[int] = []
 
@@ -92,11 +92,11 @@ async def test_strips_are_derived_once_for_all_readers(
         return deltas_of(body, at)
 
     monkeypatch.setattr("hanbeon.store.operations.tallies.deltas_of", counted)
-    jobs = await _claimed(world, strips, 3)
+    jobs = await _claimed(world, fast, 3)
     for _ in range(2):
         assert (await world.store.counts())[State.RUNNING] == 3
     assert len(derived) == 1
-    assert await _succeed(world, strips, jobs)
+    assert await _succeed(world, fast, jobs)
     for _ in range(2):
         assert (await world.store.counts())[State.SUCCEEDED] == 3
         assert (await world.store.statistics(None, MICROS))["default"].succeeded == 3
@@ -105,7 +105,7 @@ async def test_strips_are_derived_once_for_all_readers(
     derived.clear()
     assert (await world.store.counts())[State.SUCCEEDED] == 3
     assert derived == []
-    assert world.store.unfolded._strips == {}
+    assert world.store.unfolded._groups == {}
 
 
 async def _rows(world: World) -> list[dict[str, Any]]:
@@ -122,9 +122,9 @@ async def _events(world: World) -> list[bytes]:
 
 
 @pytest.mark.parametrize("result", ["null", '"\\u0000☃"'])
-async def test_strips_write_what_the_general_path_writes(world: World, strips: Strips, result: str) -> None:
+async def test_batches_write_what_the_general_path_writes(world: World, fast: FastPath, result: str) -> None:
     await world.enqueue(*[new_job(args='{"x":1}', timeout_us=7_000_000, priority=3) for _ in range(4)])
-    general, quick = await world.claim(2), await _claim(world, strips)
+    general, quick = await world.claim(2), await _claim(world, fast)
     assert quick is not None
     assert {msgspec.structs.replace(job, seq=0, id="") for job in (*general, *quick.jobs)} == {
         msgspec.structs.replace(general[0], seq=0, id="")
@@ -135,7 +135,7 @@ async def test_strips_write_what_the_general_path_writes(world: World, strips: S
     assert len(set(await _events(world))) == 1
     await world.clock.advance(1.5)
     assert len(await world.store.complete(_reports(general, result))) == 2
-    assert await _succeed(world, strips, quick.jobs, result, result) is not None
+    assert await _succeed(world, fast, quick.jobs, result, result) is not None
     rows = await _rows(world)
     assert rows[:2] == rows[2:]
     assert rows[0]["result"] == result
@@ -145,10 +145,10 @@ async def test_strips_write_what_the_general_path_writes(world: World, strips: S
     await world.check_tallies()
 
 
-async def test_strips_keep_the_order_and_the_place(world: World, strips: Strips) -> None:
+async def test_batches_keep_the_order_and_the_place(world: World, fast: FastPath) -> None:
     late, soon, first = new_job(priority=1), new_job(), new_job(urgent=True)
     await world.enqueue(late, soon, first)
-    answer = await _claim(world, strips, 2)
+    answer = await _claim(world, fast, 2)
     assert answer is not None
     assert [job.id for job in answer.jobs] == [first.id, soon.id]
     assert answer.more
@@ -157,29 +157,29 @@ async def test_strips_keep_the_order_and_the_place(world: World, strips: Strips)
     assert claimed == [first.id, soon.id]
 
 
-async def test_strips_write_different_results(world: World, strips: Strips) -> None:
-    jobs = await _claimed(world, strips, 3)
-    assert await _succeed(world, strips, jobs, "1", '"2"', "null")
+async def test_batches_write_different_results(world: World, fast: FastPath) -> None:
+    jobs = await _claimed(world, fast, 3)
+    assert await _succeed(world, fast, jobs, "1", '"2"', "null")
     assert [(await world.job(job.id)).result for job in jobs] == ["1", '"2"', "null"]
 
 
 @pytest.mark.parametrize("closed", ["paused", "limited"])
-async def test_claim_leaves_closed_queues_alone(world: World, strips: Strips, closed: str) -> None:
+async def test_claim_leaves_closed_queues_alone(world: World, fast: FastPath, closed: str) -> None:
     await world.enqueue(new_job())
     await world.script(f"UPDATE hanbeon.queue SET {closed} = true")
-    assert await _claim(world, strips) is None
+    assert await _claim(world, fast) is None
     assert await world.count("event_batch") == 1
 
 
-async def test_restored_databases_are_left_alone(postgres_world: World, postgres_strips: Strips) -> None:
+async def test_restored_databases_are_left_alone(postgres_world: World, postgres_fast: FastPath) -> None:
     """The general path refuses them, as SQLite does before any statement."""
     world = postgres_world
-    jobs = await _claimed(world, postgres_strips, 1)
+    jobs = await _claimed(world, postgres_fast, 1)
     await world.enqueue(new_job())
     kept = (await world.sql("SELECT id FROM hanbeon.incarnation"))[0][0]
     await world.script("UPDATE hanbeon.incarnation SET id = 'restored'")
-    assert await _claim(world, postgres_strips) is None
-    assert await _succeed(world, postgres_strips, jobs) is None
+    assert await _claim(world, postgres_fast) is None
+    assert await _succeed(world, postgres_fast, jobs) is None
     await world.script(f"UPDATE hanbeon.incarnation SET id = '{kept}'")
     assert await world.count("event_batch") == 3
 
@@ -194,45 +194,45 @@ async def test_restored_databases_are_left_alone(postgres_world: World, postgres
         "SET state = 'ready', locked_until = NULL",
     ],
 )
-async def test_success_of_all_or_of_none(world: World, strips: Strips, changed: str) -> None:
-    jobs = await _claimed(world, strips, 3)
+async def test_success_of_all_or_of_none(world: World, fast: FastPath, changed: str) -> None:
+    jobs = await _claimed(world, fast, 3)
     await world.script(f"UPDATE hanbeon.job {changed} WHERE seq = {jobs[1].seq}")
     before = await _rows(world)
     batches = await world.count("event_batch")
-    assert await _succeed(world, strips, jobs) is None
+    assert await _succeed(world, fast, jobs) is None
     assert await _rows(world) == before
     assert await world.count("event_batch") == batches
 
 
-async def test_success_waits_for_no_lock(postgres_world: World, postgres_strips: Strips, somebody: Any) -> None:
-    jobs = await _claimed(postgres_world, postgres_strips, 2)
+async def test_success_waits_for_no_lock(postgres_world: World, postgres_fast: FastPath, somebody: Any) -> None:
+    jobs = await _claimed(postgres_world, postgres_fast, 2)
     async with somebody.transaction():
         await somebody.execute("SELECT FROM hanbeon.job ORDER BY seq LIMIT 1 FOR SHARE")
-        assert await _succeed(postgres_world, postgres_strips, jobs) is None
+        assert await _succeed(postgres_world, postgres_fast, jobs) is None
 
 
-async def test_success_frees_dependents_by_the_general_path(postgres_world: World, postgres_strips: Strips) -> None:
+async def test_success_frees_dependents_by_the_general_path(postgres_world: World, postgres_fast: FastPath) -> None:
     world = postgres_world
-    jobs = await _claimed(world, postgres_strips, 2)
+    jobs = await _claimed(world, postgres_fast, 2)
     dependent = new_job(depends_on=(jobs[0].id,))
     await world.enqueue(dependent)
-    assert await _succeed(world, postgres_strips, jobs) is None
+    assert await _succeed(world, postgres_fast, jobs) is None
     assert len(await world.store.complete(_reports(jobs))) == 2
     assert await world.state(dependent.id) is State.READY
 
 
 async def test_success_frees_dependents_on_sqlite(sqlite_world: World) -> None:
-    """Nobody else writes meanwhile: the strip counts down what waits for its jobs, and wakes workers."""
-    world, strips = sqlite_world, _strips(sqlite_world)
-    jobs = await _claimed(world, strips, 2)
+    """Nobody else writes meanwhile: the batch counts down what waits for its jobs, and wakes workers."""
+    world, fast = sqlite_world, _fast(sqlite_world)
+    jobs = await _claimed(world, fast, 2)
     dependent, other = new_job(depends_on=(jobs[0].id,)), new_job(depends_on=(jobs[0].id, jobs[1].id))
     later = new_job(depends_on=(jobs[1].id,), delay_us=9_000_000)
     await world.enqueue(dependent, other, later)
-    done = await _succeed(world, strips, jobs[:1])
+    done = await _succeed(world, fast, jobs[:1])
     assert done is not None
     assert "job" in done.hints
     assert (await world.state(dependent.id), await world.state(other.id)) == (State.READY, State.PENDING)
-    done = await _succeed(world, strips, jobs[1:])
+    done = await _succeed(world, fast, jobs[1:])
     assert done is not None
     assert {"job", "later"} <= set(done.hints)
     assert (await world.state(other.id), await world.state(later.id)) == (State.READY, State.PENDING)
@@ -243,25 +243,25 @@ async def test_success_frees_dependents_on_sqlite(sqlite_world: World) -> None:
 
 
 async def test_success_on_sqlite_leaves_many_dependents(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than may be written unannounced: nothing of the strip stays, and the general path announces them."""
-    world, strips = sqlite_world, _strips(sqlite_world)
-    jobs = await _claimed(world, strips, 1)
+    """More than may be written unannounced: nothing of the batch stays, and the general path announces them."""
+    world, fast = sqlite_world, _fast(sqlite_world)
+    jobs = await _claimed(world, fast, 1)
     dependents = [new_job(depends_on=(jobs[0].id,)) for _ in range(3)]
     await world.enqueue(*dependents)
     monkeypatch.setattr("hanbeon.store.tx.LONG_SECONDS", 2 / JOBS_A_SECOND)
-    assert await _succeed(world, strips, jobs) is None
+    assert await _succeed(world, fast, jobs) is None
     assert await world.state(jobs[0].id) is State.RUNNING
     assert len(await world.store.complete(_reports(jobs))) == 1
     assert [await world.state(each.id) for each in dependents] == [State.READY] * 3
 
 
 async def test_success_sees_edges_committed_meanwhile(
-    postgres_world: World, postgres_strips: Strips, somebody: Any
+    postgres_world: World, postgres_fast: FastPath, somebody: Any
 ) -> None:
     """The statement has begun, and waits before it locks its row, while a dependent is added and committed."""
     world = postgres_world
-    (job,) = await _claimed(world, postgres_strips, 1)
-    text = statement("succeed_strip", Postgres)
+    (job,) = await _claimed(world, postgres_fast, 1)
+    text = statement("succeed_batch", Postgres)
     text = text.replace("WITH free", "WITH held AS MATERIALIZED (SELECT pg_advisory_xact_lock(7)), free", 1)
     text = text.replace("WHERE k.seq", "WHERE (SELECT count(*) FROM held) = 1 AND k.seq", 1)
     incarnation = world.store.incarnation
@@ -280,37 +280,37 @@ async def test_success_sees_edges_committed_meanwhile(
     assert await world.state(job.id) is State.RUNNING
 
 
-async def test_sqlite_strips_leave_long_arguments(world: World, strips: Strips) -> None:
-    """All of a strip is one value there, which must not become too large."""
+async def test_sqlite_batches_leave_long_arguments(world: World, fast: FastPath) -> None:
+    """All of a batch is one value there, which must not become too large."""
     if isinstance(world.store.database, PostgresDatabase):
         pytest.skip("it has no such limit")
     long = new_job(args=msgspec.json.encode({"x": "y" * LONGEST_TEXT}).decode())
     await world.enqueue(new_job(), long)
-    assert await _claim(world, strips) is None
+    assert await _claim(world, fast) is None
     assert [job.args for job in await world.claim(2)][1] == long.args
 
 
-async def test_refused_lanes_rest_for_a_while(postgres_world: World, postgres_strips: Strips) -> None:
+async def test_refused_lanes_rest_for_a_while(postgres_world: World, postgres_fast: FastPath) -> None:
     """A lane of a graph would be refused each time, and every try costs a round trip."""
-    world, strips = postgres_world, postgres_strips
-    jobs = await _claimed(world, strips, 2)
+    world, fast = postgres_world, postgres_fast
+    jobs = await _claimed(world, fast, 2)
     await world.enqueue(new_job(depends_on=(jobs[0].id,)))
-    assert await _succeed(world, strips, jobs) is None
-    assert await _succeed(world, strips, jobs[1:]) is None
+    assert await _succeed(world, fast, jobs) is None
+    assert await _succeed(world, fast, jobs[1:]) is None
     await world.clock.advance(1.5)
-    assert await _succeed(world, strips, jobs[1:]) is not None
+    assert await _succeed(world, fast, jobs[1:]) is not None
 
 
-async def test_success_ends_no_job_twice(world: World, strips: Strips) -> None:
-    (job,) = await _claimed(world, strips, 1)
-    assert await _succeed(world, strips, [job, job]) is None
-    assert await _succeed(world, strips, [job]) is not None
-    assert await _succeed(world, strips, [job]) is None
+async def test_success_ends_no_job_twice(world: World, fast: FastPath) -> None:
+    (job,) = await _claimed(world, fast, 1)
+    assert await _succeed(world, fast, [job, job]) is None
+    assert await _succeed(world, fast, [job]) is not None
+    assert await _succeed(world, fast, [job]) is None
 
 
-def test_deltas_of_strips_are_those_of_their_events() -> None:
+def test_deltas_of_event_groups_are_those_of_their_events() -> None:
     body = (
-        '{"strips":[{"type":"claimed","queue":"a","task":"t","state":"running","details":{"instance":1},'
+        '{"groups":[{"type":"claimed","queue":"a","task":"t","state":"running","details":{"instance":1},'
         '"jobs":[["x",1,5],["y",2,30]]},'
         '{"type":"succeeded","queue":"b","task":"t","state":"succeeded","jobs":[["z",1,7]]}]}'
     )

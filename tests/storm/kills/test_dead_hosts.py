@@ -47,11 +47,13 @@ async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url
 
 async def test_user_transaction_has_tcp_keepalives_on_the_server(postgres_url: str) -> None:
     async with opened(postgres_url) as app:
-        lent = await app.store.lend()
+        transaction = await app.store.begin()
         try:
-            asked = [(await lent.fetch(f"SHOW tcp_keepalives_{each}"))[0][0] for each in ("idle", "interval", "count")]
+            asked = [
+                (await transaction.fetch(f"SHOW tcp_keepalives_{each}"))[0][0] for each in ("idle", "interval", "count")
+            ]
         finally:
-            await lent.abandon()
+            await transaction.abandon()
         idle, interval, count = map(int, asked)
         assert idle + interval * count <= 30
 

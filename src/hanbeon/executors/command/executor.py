@@ -23,7 +23,7 @@ class CommandExecutor:
     """Really stops: SIGTERM, the grace, SIGKILL, and `done` when nothing that the command started is left."""
 
     name = COMMAND
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 60.0
 
     def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:

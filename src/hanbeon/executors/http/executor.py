@@ -44,7 +44,7 @@ class HttpExecutor:
     """Stops by closing the connection. The server may still process the request: only it could stop that."""
 
     name = HTTP
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 0.0
     stop_seconds = 0.0
 

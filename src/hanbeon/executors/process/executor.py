@@ -26,7 +26,7 @@ class ProcessExecutor:
     """Really stops: SIGTERM, the grace, SIGKILL, and `done` when nothing of the work is left."""
 
     name = PROCESS
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 60.0
 
     def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:

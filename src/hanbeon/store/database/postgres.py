@@ -16,7 +16,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
 from hanbeon.store.database.kept_connection import KeptConnection, is_gone
-from hanbeon.store.database.postgres_errors import border, lent_border
+from hanbeon.store.database.postgres_errors import border, user_border
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Copy, Tx
@@ -40,7 +40,7 @@ _NEVER_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 _KEEPALIVES = (
     "SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4"
 )
-_BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
+_BEGIN_USER_TRANSACTION = f"BEGIN; {_KEEPALIVES}"
 # Between the preparation of a statement and its first run, while the server waits for the client, a session does not
 # count as idle.
 _LONGEST_SECONDS = 20
@@ -63,7 +63,7 @@ IDENTITY = (
 _PLAN_SECONDS = 30
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 5.0
-_LENT_AT_MOST = 100
+_USER_TRANSACTIONS_AT_MOST = 100
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
 
 
@@ -104,7 +104,7 @@ class PostgresDatabase:
         self._pool: Any = None
         self._kept: KeptConnection | None = None
         # A separate pool: tasks hold these connections for as long as they run, and must not starve the heartbeats.
-        self._lending: Any = None
+        self._user_pool: Any = None
         self._identity: str | None = None
         self.incarnation: str | None = None
         """The incarnation that was opened; transactions are refused in another."""
@@ -156,10 +156,10 @@ class PostgresDatabase:
             self._kept = None if self.pooled else KeptConnection(self._pool, _CONNECT_SECONDS)
             # Reset after each use, by the library's own class: a task's SET or locks must not affect the next one. With
             # a pooler the reset would reach some other session.
-            self._lending = await asyncpg.create_pool(
+            self._user_pool = await asyncpg.create_pool(
                 self.url,
                 min_size=0,
-                max_size=_LENT_AT_MOST,
+                max_size=_USER_TRANSACTIONS_AT_MOST,
                 timeout=_CONNECT_SECONDS,
                 connection_class=asyncpg_classes.UnresetConnection if self.pooled else asyncpg.Connection,
                 **cached,
@@ -167,7 +167,7 @@ class PostgresDatabase:
 
     @cleanup
     async def close(self) -> None:
-        pools, self._pool, self._lending = (self._pool, self._lending), None, None
+        pools, self._pool, self._user_pool = (self._pool, self._user_pool), None, None
         kept, self._kept = self._kept, None
         if kept is not None:
             with contextlib.suppress(*asyncpg_classes.BROKEN):
@@ -265,19 +265,19 @@ class PostgresDatabase:
         async with self.connection() as connection:
             return await operation(PostgresTx(connection))
 
-    async def lend(self) -> PostgresUserTransaction:
+    async def begin(self) -> PostgresUserTransaction:
         """Begin a transaction for user code. Waits for a free connection; only the task's own timeout limits that."""
-        if self._lending is None:
+        if self._user_pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with border():
-            connection = await self._lending.acquire()
+            connection = await self._user_pool.acquire()
             try:
-                await connection.execute(_BEGIN_LENT)
+                await connection.execute(_BEGIN_USER_TRANSACTION)
             except BaseException:
                 connection.terminate()
-                await self._lending.release(connection)
+                await self._user_pool.release(connection)
                 raise
-        return PostgresUserTransaction(self, connection, self._lending)
+        return PostgresUserTransaction(self, connection, self._user_pool)
 
     async def notify(self, hints: Iterable[str]) -> None:
         # The hints are constants of ours, so they may be inlined: without parameters it needs no transaction around it.
@@ -326,7 +326,7 @@ class PostgresDatabase:
 
 
 class PostgresUserTransaction:
-    """A lent transaction on a connection of its own. It takes no lock on a task's job before its end."""
+    """A user's transaction on a connection of its own. It takes no lock on a task's job before its end."""
 
     def __init__(self, database: PostgresDatabase, connection: Any, pool: Any) -> None:
         self.database = database
@@ -341,11 +341,11 @@ class PostgresUserTransaction:
         return self._connection
 
     async def execute(self, sql: str, *args: Any) -> None:
-        with lent_border(self._has_gone):
+        with user_border(self._has_gone):
             await self.connection.execute(sql, *args)
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
-        with lent_border(self._has_gone):
+        with user_border(self._has_gone):
             rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
 

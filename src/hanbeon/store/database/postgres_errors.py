@@ -38,7 +38,7 @@ def border() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def lent_border(is_gone: Callable[[], bool]) -> Iterator[None]:
+def user_border(is_gone: Callable[[], bool]) -> Iterator[None]:
     """Translate those errors of a task's statement that cannot be its own fault; the others are the driver's.
 
     `is_gone` tells whether its connection has ended: then it does not matter what the driver says.

@@ -35,7 +35,7 @@ T = TypeVar("T")
 _GRANT_SLACK = 0.1
 _GRANT_TRIES = 20
 LEAST_ROOM_BYTES = 262_144
-LENT_LIMIT_SECONDS = 5.0
+USER_TRANSACTION_SECONDS = 5.0
 _PROGRESS_STEPS = 10_000
 _BUSY_PAUSE_SECONDS = 0.05
 
@@ -195,7 +195,7 @@ class SqliteTx(TxBase):
 
 
 class SqliteDatabase:
-    """The embedded store: a writer and a reader for the engine, further connections lent to tasks."""
+    """The embedded store: a writer and a reader for the engine, further connections for user transactions."""
 
     dialect = Sqlite
     writes_if_damaged = False
@@ -203,7 +203,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
-        # Connections are lent later, when the process may have changed its folder.
+        # Connections for users are opened later, when the process may have changed its folder.
         self._file = path.absolute()
         self.clock = clock
         self._writer: _Connection | None = None
@@ -282,20 +282,20 @@ class SqliteDatabase:
         if left < LEAST_ROOM_BYTES:
             raise DatabaseUnavailable(f"the disk of {self.path} is full: {left:,} bytes are left; free some space")
 
-    async def lend(self) -> SqliteUserTransaction:
+    async def begin(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
         writer.files.check_places()
-        connection = await _Connection(self._file, self.clock, "lent").open()
+        connection = await _Connection(self._file, self.clock, "user").open()
         connection.let_give_up()
         connection.incarnation = self.incarnation
         connection.files.expect(writer.files)  # If it opened another file, that is noticed like a replaced one.
-        lent = SqliteUserTransaction(self, connection)
-        await lent.begin()
-        return lent
+        transaction = SqliteUserTransaction(self, connection)
+        await transaction.begin()
+        return transaction
 
 
 class SqliteUserTransaction:
-    """A lent write transaction. It holds the file's only write lock, so it may last at most 5 seconds."""
+    """A user's write transaction. It holds the file's only write lock, so it may last at most 5 seconds."""
 
     def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:
         self.database = database
@@ -313,7 +313,7 @@ class SqliteUserTransaction:
         except BaseException:
             await self.abandon()
             raise
-        self._timer = asyncio.get_running_loop().call_later(LENT_LIMIT_SECONDS, self._expire)
+        self._timer = asyncio.get_running_loop().call_later(USER_TRANSACTION_SECONDS, self._expire)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -380,7 +380,7 @@ class SqliteUserTransaction:
     def _open(self) -> _Connection:
         if self._too_long:
             raise TransactionTooLong(
-                f"the transaction was open for more than {LENT_LIMIT_SECONDS:g} seconds and was rolled back: on "
+                f"the transaction was open for more than {USER_TRANSACTION_SECONDS:g} seconds and was rolled back: on "
                 "SQLite it holds the only write lock; do the slow work first, or use PostgreSQL"
             )
         if self._connection is None:

@@ -39,13 +39,13 @@ async def claim_head(
     Their events are left to the caller.
     """
     lane, rank, seq = after
-    (found,) = await tx.fetch("strip_head", lane, want, rank, seq, LONGEST_TEXT)
+    (found,) = await tx.fetch("head_of_lane", lane, want, rank, seq, LONGEST_TEXT)
     heads, now = _heads.decode(found["jobs"]), found["now"]
     if not heads or any(head[_IS_LONG] for head in heads):
         return None
     heads.sort(key=_order)
     # Nobody else writes meanwhile: the jobs are still as they were read.
-    await tx.fetch("take_strip", to_json([head[SEQ] for head in heads]), instance, now, lease_us)
+    await tx.fetch("claim_head", to_json([head[SEQ] for head in heads]), instance, now, lease_us)
     for head in heads:
         head[STARTED_AT] = now
     jobs = [claimed(head, name, instance) for head in heads]

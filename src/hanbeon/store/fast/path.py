@@ -1,6 +1,6 @@
 """The fast path of claims and successes: a batch of jobs of one lane, or of attempts that succeeded plainly.
 
-Whatever is not as common as that is not found by the statements of a strip, and takes the general path. A strip is
+Whatever is not as common as that is not found by its statements, and takes the general path. A batch is
 written with its event, whose shared part is encoded once.
 """
 
@@ -17,7 +17,7 @@ from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePositi
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import LANE_MASK
 
-# A lane whose strip was refused is one of a graph, most likely: every try would be in vain, and cost a round trip.
+# A lane whose batch was refused is one of a graph, most likely: every try would be in vain, and cost a round trip.
 _REFUSED_SECONDS = 1.0
 _STATUS = ("status", AttemptStatus.COMPLETED.value)
 
@@ -51,7 +51,7 @@ class Ended(NamedTuple):
     hints: Collection[str] = ()
 
 
-class StripWriter(Protocol):
+class BatchWriter(Protocol):
     """The statements of one database. Each is a transaction by itself; None: nothing was written."""
 
     async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest) -> Claims | None:
@@ -63,10 +63,10 @@ class StripWriter(Protocol):
         ...
 
 
-class Strips:
-    """Claims and ends strips. Answers None if the general path must be taken."""
+class FastPath:
+    """Claims and ends batches of jobs. Answers None if the general path must be taken."""
 
-    def __init__(self, writer: StripWriter, clock: Clock | None) -> None:
+    def __init__(self, writer: BatchWriter, clock: Clock | None) -> None:
         self._writer = writer
         self._clock = clock or SystemClock()
         self._refused_until: dict[int, float] = {}
@@ -84,16 +84,16 @@ class Strips:
 
     async def succeed(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Ended | None:
         """End attempts of one instance with the same fence, if nothing is to be done besides."""
-        strip = self._strip(lanes, jobs, results)
-        if strip is None:
+        batch = self._successes(lanes, jobs, results)
+        if batch is None:
             return None
-        ended = await self._writer.succeed(lanes, strip)
+        ended = await self._writer.succeed(lanes, batch)
         if ended is None:
             until = self._clock.monotonic() + _REFUSED_SECONDS
             self._refused_until.update({job.lane: until for job in jobs})
         return ended
 
-    def _strip(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Successes | None:
+    def _successes(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Successes | None:
         fence = jobs[0].fence
         texts: dict[int, list[str]] = {}
         for job in jobs:
@@ -117,7 +117,7 @@ class Strips:
 
 
 def _body(lanes: LaneCache, texts: dict[int, list[str]]) -> str:
-    """Return the events, one strip for each lane."""
+    """Return the events, one group for each lane."""
     names = {lane: lanes.name(lane) for lane in texts}
     return batch_of(
         [

@@ -1,4 +1,4 @@
-"""Strips on PostgreSQL: one statement each, which is a transaction by itself. Four round trips become one."""
+"""Batches on PostgreSQL: one statement each, which is a transaction by itself. Four round trips become one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import to_json
 
 
-class PostgresStrips:
-    """See `StripWriter`. Not behind a pooler, where a statement with parameters needs a transaction around it."""
+class PostgresBatches:
+    """See `BatchWriter`. Not behind a pooler, where a statement with parameters needs a transaction around it."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
@@ -24,9 +24,9 @@ class PostgresStrips:
             return None
         event = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
         rows = await self._database.fetch(
-            "claim_strip",
+            "claim_batch",
             *(behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq),
-            '{"strips":[' + event,
+            '{"groups":[' + event,
             self._database.incarnation,
         )
         if not rows:
@@ -39,7 +39,7 @@ class PostgresStrips:
         seqs, results = successes.seqs, successes.results
         alike = successes.alike
         rows = await self._database.fetch(
-            "succeed_strip",
+            "succeed_batch",
             seqs,
             *(successes.fence, successes.instance, results[0] if alike else None),
             None if alike else to_json(dict(zip(seqs, results, strict=True))),

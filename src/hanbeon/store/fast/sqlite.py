@@ -1,4 +1,4 @@
-"""Strips on SQLite: transactions of few statements, whose results are single values and not a row for each job."""
+"""Batches on SQLite: transactions of few statements, whose results are single values and not a row for each job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hanbeon.store.fast.lane_head import claim_head
 from hanbeon.store.fast.path import Claims, Ended, Successes
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition
 from hanbeon.store.operations.dependencies import meet_dependents
-from hanbeon.store.operations.events import write_strips
+from hanbeon.store.operations.events import write_groups
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import TakesLonger, Tx, to_json
 
@@ -21,8 +21,8 @@ class _Refused(Exception):
     """Not all of the attempts are as expected: what was written is rolled back."""
 
 
-class SqliteStrips:
-    """See `StripWriter`."""
+class SqliteBatches:
+    """See `BatchWriter`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -45,7 +45,7 @@ async def _claim(tx: Tx, name: LaneName, behind: LanePosition, request: ClaimReq
         return None
     event = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
     jobs = [job_text(job.id, job.fence, since) for job, since in zip(head.jobs, head.since, strict=True)]
-    await write_strips(tx, head.jobs[0].started_at, len(jobs), batch_of([(event, jobs)]))
+    await write_groups(tx, head.jobs[0].started_at, len(jobs), batch_of([(event, jobs)]))
     return Claims(head.jobs, head.rank)
 
 
@@ -54,12 +54,12 @@ async def _succeed(tx: Tx, lanes: LaneCache, successes: Successes) -> int:
     now: int = (await tx.fetch("now"))[0]["now"]
     lease = (successes.fence, successes.instance, now)
     if successes.alike:
-        await tx.fetch("succeed_strip", to_json(seqs), *lease, successes.results[0])
+        await tx.fetch("succeed_batch", to_json(seqs), *lease, successes.results[0])
     else:
         await tx.fetch("succeed_each", to_json(list(zip(seqs, successes.results, strict=True))), *lease)
     if (await tx.fetch("changed_rows"))[0]["count"] != len(seqs):
         raise _Refused
-    await write_strips(tx, now, len(seqs), successes.body)
+    await write_groups(tx, now, len(seqs), successes.body)
     # Whoever adds a dependent has committed, or begins after this.
     await meet_dependents(tx, lanes, seqs)
     return now

@@ -53,9 +53,9 @@ async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], jo
     tx.count_moves(len(job_ids))
 
 
-async def write_strips(tx: Tx, at: int, count: int, body: str) -> None:
-    """Append a batch of strips that happened at this instant; SQLite only."""
-    await tx.fetch("insert_strip", at, count, body)
+async def write_groups(tx: Tx, at: int, count: int, body: str) -> None:
+    """Append a batch of event groups that happened at this instant; SQLite only."""
+    await tx.fetch("insert_event_groups", at, count, body)
     await tx.fetch("add_to_event_counter", count)
     tx.count_moves(count)
 

@@ -28,32 +28,32 @@ _READY_LANES = 1000
 _FINE_US = 24 * 3_600 * 1_000_000
 _COARSENED_US = 6 * 3_600 * 1_000_000
 _ROWS_A_STATEMENT = 5000
-_STRIPS_KNOWN = 5000
+_GROUPS_KNOWN = 5000
 _deltas = msgspec.json.Decoder(dict[str, Delta])
 _flows = msgspec.json.Decoder(Flow)
 
 
 class UnfoldedBatches:
-    """Reads what the tallies do not include yet. Strips are derived once: a batch never changes.
+    """Reads what the tallies do not include yet. Event groups are derived once: a batch never changes.
 
     One object for each open database, for transactions that only read: a number that is rolled back is used again. So
     it is if a server fails over to a replica that was behind, but not at the same microsecond.
     """
 
     def __init__(self) -> None:
-        self._strips: dict[tuple[int, int], dict[str, Delta]] = {}
+        self._groups: dict[tuple[int, int], dict[str, Delta]] = {}
 
     async def read(self, tx: Tx) -> list[tuple[int, dict[str, Delta]]]:
         """Return the instant and the deltas of each batch, which are not to be changed."""
-        rows, known = await tx.fetch("unfolded"), self._strips
-        strips = {row["seq"]: row["at"] for row in rows if row["delta"] is None}
-        derived = {seq: known[seq, at] for seq, at in strips.items() if (seq, at) in known}
-        for part in in_parts([seq for seq in strips if seq not in derived], _ROWS_A_STATEMENT):
-            for row in await tx.fetch("strip_bodies", to_json(part)):
-                derived[row["seq"]] = _derived(row["body"], strips[row["seq"]])
+        rows, known = await tx.fetch("unfolded"), self._groups
+        groups = {row["seq"]: row["at"] for row in rows if row["delta"] is None}
+        derived = {seq: known[seq, at] for seq, at in groups.items() if (seq, at) in known}
+        for part in in_parts([seq for seq in groups if seq not in derived], _ROWS_A_STATEMENT):
+            for row in await tx.fetch("group_bodies", to_json(part)):
+                derived[row["seq"]] = _derived(row["body"], groups[row["seq"]])
         # Without a worker that folds, there may be any number.
-        keep = len(strips) <= _STRIPS_KNOWN
-        self._strips = {(seq, at): derived[seq] for seq, at in strips.items()} if keep else {}
+        keep = len(groups) <= _GROUPS_KNOWN
+        self._groups = {(seq, at): derived[seq] for seq, at in groups.items()} if keep else {}
         return [
             (row["at"], derived[row["seq"]] if row["delta"] is None else _deltas.decode(row["delta"])) for row in rows
         ]
@@ -307,7 +307,7 @@ def _stock(row: Any) -> Stock:
 
 
 def _read(batch: Any) -> dict[str, Delta]:
-    """Return the deltas of a batch; those of strips are not stored, and derived from the events."""
+    """Return the deltas of a batch; those of event groups are not stored, and derived from the events."""
     return _derived(batch["body"], batch["at"]) if batch["delta"] is None else _deltas.decode(batch["delta"])
 
 

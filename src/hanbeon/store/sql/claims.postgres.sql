@@ -1,4 +1,4 @@
--- name: claim_strip
+-- name: claim_batch
 -- PostgreSQL only, where each statement is a round trip: `claim_lane` with its event, in one statement that is a
 -- transaction by itself. The text of the event is $7, which ends where the list of its jobs begins. If the lane has no
 -- jobs to give, or the database was restored, nothing is claimed, and the general path finds out why.

@@ -1,4 +1,11 @@
--- name: strip_head
+-- name: claim_head
+-- SQLite only: claims the jobs of `head_of_lane`, in the same transaction.
+UPDATE hanbeon.job AS j
+SET state = 'running', fence = j.fence + 1, instance = $2, locked_until = $3 + $4, started_at = $3,
+  deadline_at = $3 + j.timeout_us, finished_at = NULL
+WHERE j.seq IN (SELECT value FROM json_each($1))
+
+-- name: head_of_lane
 -- SQLite only, where each row that is read costs a hand-over of the interpreter lock: the jobs of a lane that `claim_lane`
 -- would claim, as one value: for each its columns as they will be claimed, its rank, since when it has waited, and if a
 -- text was left out because it is longer than $5.
@@ -12,10 +19,3 @@ SELECT hanbeon.now() AS now, (
     ORDER BY h.rank, h.seq LIMIT $2
   ) AS k
 ) AS jobs
-
--- name: take_strip
--- SQLite only: claims the jobs of `strip_head`, in the same transaction.
-UPDATE hanbeon.job AS j
-SET state = 'running', fence = j.fence + 1, instance = $2, locked_until = $3 + $4, started_at = $3,
-  deadline_at = $3 + j.timeout_us, finished_at = NULL
-WHERE j.seq IN (SELECT value FROM json_each($1))

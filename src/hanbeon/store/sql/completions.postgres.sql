@@ -38,7 +38,7 @@ done AS (
 -- Dependents are read in the next statement: this one's snapshot may be older than the locks that it waited for.
 SELECT d.seq, d.id, d.lane, d.fence, d.started_at, d.now FROM done AS d
 
--- name: succeed_strip
+-- name: succeed_batch
 -- PostgreSQL only, where each statement is a round trip: the plain successes of attempts with the same fence and their
 -- event, in one statement that is a transaction by itself. All of them are written or none: if one is not found (a stale
 -- fence, an expired lease, a requested stop, a row that another transaction has locked, a restored database), or if a job

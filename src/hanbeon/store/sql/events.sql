@@ -38,6 +38,9 @@ WHERE b.first_id > $1 ORDER BY b.first_id LIMIT $2
 -- name: folded_to
 SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1
 
+-- name: group_bodies
+SELECT b.seq, b.body FROM hanbeon.event_batch AS b WHERE b.seq @in($1 bigint)
+
 -- name: insert_events
 INSERT INTO hanbeon.event_batch (at, count, body, delta) VALUES (hanbeon.now(), $1, $2, $3) RETURNING seq
 
@@ -57,9 +60,6 @@ SELECT last_id FROM hanbeon.event_counter WHERE only_row = 1 @lock
 UPDATE hanbeon.event_batch AS b SET first_id = r.first_id
 FROM @rows($1 AS r; seq bigint, first_id bigint)
 WHERE @few(r.seq) AND b.seq = r.seq
-
--- name: strip_bodies
-SELECT b.seq, b.body FROM hanbeon.event_batch AS b WHERE b.seq @in($1 bigint)
 
 -- name: unfolded
 -- All batches that the tallies do not include yet: numbered but unfolded, and unnumbered.

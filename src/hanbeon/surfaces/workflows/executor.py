@@ -18,7 +18,7 @@ class WorkflowExecutor:
     """`begun`: the runs that it has worked on, for a caller who asked for them."""
 
     name = WORKFLOWS
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 0.0
     stop_seconds = 1.0  # For the end of a process that sends a message.
 

@@ -20,7 +20,7 @@ class DeliveryExecutor:
     """Runs deliveries."""
 
     name = OUTGOING
-    lends_transactions = False
+    offers_transactions = False
     start_seconds = 0.0
     stop_seconds = 1.0  # For the end of a process that was killed.
 
