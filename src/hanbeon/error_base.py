@@ -6,6 +6,7 @@ import enum
 from typing import ClassVar
 
 from hanbeon.quotation import TEXT_CHARACTERS, plain
+from hanbeon.rule import Rule
 
 _FIELD_CHARACTERS = 500
 
@@ -26,8 +27,12 @@ class HanbeonError(Exception):
     code: ClassVar[str] = "error"
     kind: ClassVar[Kind] = Kind.FAILED
     field: str | None = None
+    rule: Rule | None = None
+    """What was broken, for programs and other languages; None where the message is text of its own."""
 
     def __init__(self, message: object = "") -> None:
+        if isinstance(message, Rule):
+            self.rule = message
         # Whatever a message quotes, it stays short and on one line.
         super().__init__(plain(str(message), TEXT_CHARACTERS))
 
@@ -38,15 +43,17 @@ class InvalidInput(HanbeonError):
     code = "invalid"
     kind = Kind.INVALID
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
+    def __init__(self, message: str | Rule, *, field: str | None = None) -> None:
         self.field = plain(field, _FIELD_CHARACTERS) if field else None
+        self.reason = message
+        if isinstance(message, Rule):
+            self.rule = message
         super().__init__(f"{self.field}: {message}" if self.field else message)
 
     def move_inside(self, place: str) -> None:
         """Name the field as one of `place`, a part of a larger input, in the text, too."""
-        message = str(self).removeprefix(f"{self.field}: ") if self.field else str(self)
         self.field = plain(f"{place}.{self.field}" if self.field else place, _FIELD_CHARACTERS)
-        self.args = (plain(f"{self.field}: {message}", TEXT_CHARACTERS),)
+        self.args = (plain(f"{self.field}: {self.reason}", TEXT_CHARACTERS),)
 
 
 class NotFound(HanbeonError):

@@ -36,6 +36,12 @@ def nearest(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6)
     return [] if len(name) > NAME_CHARACTERS else difflib.get_close_matches(name, known, n=n, cutoff=cutoff)
 
 
+def suggested(name: str, known: Iterable[str]) -> str | None:
+    """Return the most similar known name as an error quotes it, if there is one."""
+    near = nearest(name, known)
+    return quoted(near[0]) if near else None
+
+
 class _Repr(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:
         # Python refuses to write numbers of more than 4,300 digits, and is slow long before.

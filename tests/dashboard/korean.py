@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -12,32 +13,39 @@ from hanbeon.errors import InvalidInput
 from hatch_build import SOURCE, tool
 from tests.absence import unavailable
 
-Refusal = tuple[str, str | None]
-"""The text of a refusal, and its field."""
 _SCRIPT = """
 import { readFileSync } from "node:fs";
 import { buildSync } from "esbuild";
-const options = { entryPoints: ["src/lib/rule_texts.ts"], bundle: true, write: false, format: "esm", charset: "utf8" };
+const contents = 'export * from "./src/lib/rules"; export * from "./src/lib/rule_texts"';
+const options = { stdin: { contents, resolveDir: "." }, bundle: true, write: false, format: "esm", charset: "utf8" };
 const [{ text }] = buildSync(options).outputFiles;
-const { ruleText } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-const texts = JSON.parse(readFileSync(0, "utf8")).map(([detail, field]) => ruleText(detail, field) ?? null);
-console.log(JSON.stringify(texts));
+const { rendered, ruleText, sentenceText } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+const refusal = (text, values) => ruleText(values) ?? sentenceText(values.detail ?? "", null) ?? null;
+const made = ([text, values]) => (text === null ? refusal(text, values) : rendered(text, values));
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(made)));
 """
 
 
-def refused(refuse: Callable[[], object]) -> Refusal:
+def refused(refuse: Callable[[], object]) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
         refuse()
-    return str(caught.value), caught.value.field
+    return caught.value
 
 
-def korean(refusals: Iterable[Refusal]) -> list[str | None]:
-    """The Korean text of each; None where the page has none."""
+def rendered(texts: Iterable[tuple[str | None, dict[str, Any]]]) -> list[str | None]:
+    """Each text with its values, as the page renders it; without a text, the rule that the values are in Korean."""
     if not (SOURCE / "node_modules/esbuild").exists():
         unavailable("the dashboard's packages are not installed; `make setup` installs them with its bundle")
     command = [tool("node"), "--input-type=module", "--eval", _SCRIPT]
     done = subprocess.run(
-        command, cwd=SOURCE, input=json.dumps(list(refusals)), capture_output=True, text=True, check=True
+        command, cwd=SOURCE, input=json.dumps(list(texts)), capture_output=True, text=True, check=True
     )
     found: list[str | None] = json.loads(done.stdout)
     return found
+
+
+def korean(refusals: Iterable[InvalidInput]) -> list[str | None]:
+    """The Korean text of each, without its field."""
+    return rendered(
+        (None, each.rule.serialize() if each.rule else {"code": "", "detail": str(each.reason)}) for each in refusals
+    )

@@ -35,7 +35,7 @@ from hanbeon.surfaces.workflows import checks as workflow_checks
 from hanbeon.surfaces.workflows import plan, schemas, times, variables
 from hanbeon.surfaces.workflows.definition import Definition, Recurrence
 from hanbeon.surfaces.workflows.literals import Frequency
-from tests.dashboard.korean import Refusal, korean, refused
+from tests.dashboard.korean import korean, refused
 
 # The modules whose phrases refuse schedules and workflows; of some, only these functions.
 _MODULES: dict[ModuleType, set[str] | None] = {
@@ -188,15 +188,15 @@ def _superfluous() -> dict[str, Any]:
     return {"mode": "immediate", "delay_minutes": 5}
 
 
-async def _unknown_tasks(url: str) -> list[Refusal]:
-    found: list[Refusal] = []
+async def _unknown_tasks(url: str) -> list[InvalidInput]:
+    found: list[InvalidInput] = []
     async with App(url) as app:
         app.task(name="report")(_noop)
         for name in ("reprot", "zzz"):
             steps = [{"type": "task", "task_id": name}]
             with pytest.raises(InvalidInput) as caught:
                 await app.workflows.create(name="w", steps=steps, schedule_config={"mode": "immediate"})
-            found.append((str(caught.value), caught.value.field))
+            found.append(caught.value)
     return found
 
 
@@ -205,20 +205,20 @@ async def _noop() -> None:
 
 
 @pytest.fixture
-async def refusals(sqlite_url: str) -> list[Refusal]:
+async def refusals(sqlite_url: str) -> list[InvalidInput]:
     return [*(refused(each) for each in _refusals()), *(await _unknown_tasks(sqlite_url))]
 
 
-async def test_each_phrase_of_a_refusal_has_an_example(refusals: list[Refusal]) -> None:
-    said = "\n".join(detail for detail, _ in refusals)
+async def test_each_phrase_of_a_refusal_has_an_example(refusals: list[InvalidInput]) -> None:
+    said = "\n".join(map(str, refusals))
     phrases = {phrase for module, functions in _MODULES.items() for phrase in _phrases(module, functions)}
     assert len(phrases) > 90
     assert [phrase for phrase in sorted(phrases) if not re.search(phrase, said)] == []
 
 
-async def test_page_has_each_refusal_in_korean(refusals: list[Refusal]) -> None:
-    shown = dict(zip(refusals, korean(refusals), strict=True))
-    assert [detail for (detail, _), text in shown.items() if text is None] == []
-    # The name of the field stays, and so do values.
-    words = {text: _QUOTED.sub("", str(text).removeprefix(f"{field}: ")) for (_, field), text in shown.items()}
+async def test_page_has_each_refusal_in_korean(refusals: list[InvalidInput]) -> None:
+    shown = dict(zip(map(str, refusals), korean(refusals), strict=True))
+    assert [detail for detail, text in shown.items() if text is None] == []
+    # Values stay.
+    words = {text: _QUOTED.sub("", str(text)) for text in shown.values()}
     assert [text for text, bare in words.items() if _ENGLISH.search(bare) or "undefined" in bare] == []

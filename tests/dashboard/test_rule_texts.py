@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -15,8 +16,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.validation import convert, structs_in
-from hanbeon.zones import zone_of
-from tests.dashboard.korean import Refusal, korean, refused
+from tests.dashboard.korean import korean, refused, rendered
 
 _WRONG: tuple[Any, ...] = (None, True, "", "\0", -(10**18), 0.5, [], [None], {}, {"x": None}, {"": None})
 
@@ -50,15 +50,15 @@ class _Forms(Request, frozen=True, kw_only=True):
     filled: Annotated[dict[str, None], Meta(min_length=2)] | UnsetType = UNSET
 
 
-def _refusal(kind: type[msgspec.Struct], value: Any) -> Refusal | None:
+def _refusal(kind: type[msgspec.Struct], value: Any) -> InvalidInput | None:
     try:
         convert(kind, value)
     except InvalidInput as error:
-        return str(error), error.field
+        return error
     return None
 
 
-def _refusals(kind: type[msgspec.Struct]) -> Iterator[Refusal | None]:
+def _refusals(kind: type[msgspec.Struct]) -> Iterator[InvalidInput | None]:
     names = kind.__struct_encode_fields__
     for value in ({}, [], {"no-such-field": 1}, *({f"{name}s": 1} for name in names)):
         yield _refusal(kind, value)
@@ -70,31 +70,38 @@ def _refusals(kind: type[msgspec.Struct]) -> Iterator[Refusal | None]:
 def test_page_knows_the_rules_of_all_requests() -> None:
     operations = [each for surface in SURFACES for each in surface.operations]
     requests = {kind for each in operations for kind in (each.request, each.query) if kind is not None}
-    refusals = {each for kind in structs_in([_Forms, *requests]) for each in _refusals(kind) if each is not None}
+    found = [each for kind in structs_in([_Forms, *requests]) for each in _refusals(kind) if each is not None]
+    refusals = {str(each): each for each in found}
     assert len(refusals) > 100
-    translated = dict(zip(refusals, korean(refusals), strict=True))
-    assert [detail for (detail, _), text in translated.items() if text is None] == []
+    assert [text for text, each in refusals.items() if each.rule is None] == []
+    shown = korean(refusals.values())
+    assert [text for text in shown if not re.search("[가-힣]", text or "") or "undefined" in (text or "")] == []
 
 
-def test_rules_are_sentences_inkorean() -> None:
+def test_rules_are_sentences_in_korean() -> None:
     said = {
-        refused(lambda: convert(_Forms, {"size": "x"})): "size: 1부터 5까지의 정수여야 합니다. 받은 값: 'x'",
-        refused(lambda: convert(_Forms, {"items": [1, None]})): "items[1]: 정수여야 합니다. 받은 값: null",
-        refused(lambda: convert(_Forms, {"text": 1})): "text: 문자열이어야 합니다. 받은 값: 1",
-        refused(lambda: convert(_Forms, {"either": "x"})): "either: 정수 또는 배열이어야 합니다. 받은 값: 'x'",
-        refused(lambda: convert(_Forms, {"many": []})): "many: 항목이 2개 이상인 배열이어야 합니다. 받은 값: 0",
-        refused(lambda: check_name("queue", "", required=True)): "queue: 비어 있으면 안 됩니다.",
-        refused(lambda: check_name("queue", "\0", required=True)): "queue: NUL 문자를 담을 수 없습니다.",
-        refused(lambda: check_name("queue", "x" * 201, required=True)): (
-            "queue: 최대 200자의 문자열이어야 합니다. 받은 값: 201"
-        ),
+        refused(lambda: convert(_Forms, {"size": "x"})): "1부터 5까지의 정수여야 합니다. 받은 값: 'x'",
+        refused(lambda: convert(_Forms, {"items": [1, None]})): "정수여야 합니다. 받은 값: null",
+        refused(lambda: convert(_Forms, {"text": 1})): "문자열이어야 합니다. 받은 값: 1",
+        refused(lambda: convert(_Forms, {"either": "x"})): "정수 또는 배열이어야 합니다. 받은 값: 'x'",
+        refused(lambda: convert(_Forms, {"many": []})): "항목이 2개 이상인 배열이어야 합니다. 받은 값: 0",
+        refused(lambda: check_name("queue", "", required=True)): "비어 있으면 안 됩니다.",
+        refused(lambda: check_name("queue", "\0", required=True)): "NUL 문자를 담을 수 없습니다.",
+        refused(
+            lambda: check_name("queue", "x" * 201, required=True)
+        ): "최대 200자의 문자열이어야 합니다. 받은 값: 201",
         refused(lambda: check_timing(Timing(timezone="UTC", starts_at=60_000_000, ends_at=0), 0)): (
-            "ends_at: starts_at(1970-01-01T00:01:00+00:00)보다 앞설 수 없습니다. 받은 값: 1970-01-01T00:00:00+00:00"
+            "starts_at(1970-01-01T00:01:00+00:00)보다 앞설 수 없습니다. 받은 값: 1970-01-01T00:00:00+00:00"
         ),
-        # Others stay as they are.
-        ("path: cannot be read: permission denied", "path"): None,
     }
-    (zone,) = korean([refused(lambda: zone_of("Asia/Soul"))])
-    assert zone is not None
-    assert zone.startswith("timezone: IANA 시간대여야 합니다. 받은 값: 'Asia/Soul' 혹시 Asia/Seoul")
     assert korean(said) == list(said.values())
+
+
+def test_particles_follow_the_sound_before_them() -> None:
+    forms = {
+        "은/는": {"표": "는", "값": "은", "'값'": "은", "3": "은", "5": "는", "queue": "은(는)"},
+        "으로/로": {"값": "으로", "표": "로", "메일": "로", "8": "로", "6": "으로", "queue": "(으)로"},
+        "이어야/여야": {"정수": "여야", "문자열": "이어야", "queue": "이어야"},
+    }
+    texts = [(f"{{x:{form}}}", {"x": text}) for form, cases in forms.items() for text in cases]
+    assert rendered(texts) == [text + after for cases in forms.values() for text, after in cases.items()]

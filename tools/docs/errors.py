@@ -18,7 +18,11 @@ _PAGE = """# Errors
 
 Every error that Hanbeon raises on purpose is a `HanbeonError` with a stable `code`, a `kind`, and a message
 that names the remedy. `field` names the invalid input, if there is one. Catch the class
-(`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change.
+(`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change. Where `rule` is not
+null, it says what was broken to programs: `rule.code` and the values that the message names, over HTTP
+`"rule": {{"code": "must_be", "what": {{"code": "integer_from_to", "low": 1, "high": 5}}, "got": "'x'"}}`. Both
+languages of the dashboard are rendered from it, by one table
+([rules.json](../src/hanbeon/rules.json)).
 
 {errors}
 ## Refused by a server

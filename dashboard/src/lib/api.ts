@@ -1,6 +1,7 @@
 // Requests of the page: typed by the description of the API, with problems (RFC 9457) as errors.
 import { signal } from "@preact/signals";
 import type { Calls, Session } from "./api_types";
+import type { Rule } from "./rules";
 
 export type * from "./api_types";
 
@@ -17,6 +18,7 @@ export class Problem extends Error {
     readonly detail: string,
     readonly field: string | null,
     readonly state: string | null = null,
+    readonly rule: Rule | null = null,
   ) {
     super(detail);
   }
@@ -61,8 +63,8 @@ export async function call<K extends keyof Calls>(name: K, input: Input<K> = {})
 
 export function problemOf(status: number, text: string): Problem {
   try {
-    const body = JSON.parse(text) as { code: string; detail: string; field: string | null; state?: string };
-    return new Problem(status, body.code, body.detail, body.field, body.state ?? null);
+    const body = JSON.parse(text) as { code: string; detail: string; field: string | null; state?: string; rule?: Rule };
+    return new Problem(status, body.code, body.detail, body.field, body.state ?? null, body.rule ?? null);
   } catch {
     return new Problem(status, "unknown", text.slice(0, 200), null);
   }

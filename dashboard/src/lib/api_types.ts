@@ -807,6 +807,7 @@ export type Problem = {
   detail: string;
   code: string;
   field: null | string;
+  rule?: { code: string };
 };
 export type Processed = {
   activated: number;

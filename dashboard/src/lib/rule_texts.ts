@@ -105,7 +105,7 @@ const SENTENCES: Sentence[] = [
 ];
 
 /** A refusal in Korean, after the name of its field; undefined if it has another form. */
-export function ruleText(detail: string, field: string | null): string | undefined {
+export function sentenceText(detail: string, field: string | null): string | undefined {
   const before = field !== null && detail.startsWith(`${field}: `) ? `${field}: ` : "";
   const text = translated(SENTENCES, detail.slice(before.length));
   return text && before + text;

@@ -2,7 +2,8 @@
 import type { DeadLetter, EngineAttempt, ExplanationReason, Moved, PreviewedFire, Problem } from "./api";
 import { duration, queueName } from "./format";
 import { language } from "./preferences";
-import { ruleText } from "./rule_texts";
+import { sentenceText } from "./rule_texts";
+import { ruleText } from "./rules";
 import korean from "./server_texts.json";
 import { isText, type Text, t } from "./texts";
 
@@ -86,6 +87,8 @@ export const phaseText = (phase: string): string => told("phase", phase, {}) ?? 
 
 /** Why a request was refused. */
 export function problemText(problem: Problem): string {
-  const detail = ruleText(problem.detail, problem.field) ?? problem.detail;
+  const said = problem.rule ? ruleText(problem.rule) : undefined;
+  const whole = said === undefined ? sentenceText(problem.detail, problem.field) : problem.field ? `${problem.field}: ${said}` : said;
+  const detail = whole ?? problem.detail;
   return told("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
 }

@@ -36,6 +36,7 @@ def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, js
                 "jobs": [{"id": each.id, "state": each.state} for each in outcomes if each.error is None],
                 "errors": [
                     {"id": each.id, "code": each.error.code, "message": str(each.error)}
+                    | ({"rule": each.error.rule.serialize()} if each.error.rule is not None else {})
                     for each in outcomes
                     if each.error
                 ],

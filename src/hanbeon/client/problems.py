@@ -1,7 +1,7 @@
 """Errors of a client.
 
 ClientError
-├── Problem             rejected by the server: `status`, `code`, `detail`, `field`, `request_id`; one class per status
+├── Problem             rejected by the server: `status`, `code`, `detail`, `field`, `rule`, …; one class per status
 ├── Unreachable         no response came, despite all retries
 ├── UnexpectedAnswer    the response is not from Hanbeon, or this release does not understand it
 └── StillUnfinished     the job did not end before the timeout of a wait
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.client.flow import Response
+from hanbeon.rule import Rule
 
 _MEDIA_TYPE = "application/problem+json"
 _SHOWN = 200
@@ -45,8 +46,10 @@ class Problem(ClientError):
         self.title = str(said.get("title", ""))
         self.detail = str(said.get("detail", ""))
         self.field: str | None = said.get("field")
+        rule = said.get("rule")
+        self.rule = Rule.parse(rule) if isinstance(rule, Mapping) else None
         self.request_id = request_id
-        known = {"type", "status", "code", "title", "detail", "field"}
+        known = {"type", "status", "code", "title", "detail", "field", "rule"}
         self.more = {name: value for name, value in said.items() if name not in known}
         super().__init__(f"{self.detail} ({self.code}, {status})")
 

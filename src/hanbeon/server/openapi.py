@@ -36,6 +36,13 @@ _PROBLEM = {
         "detail": _TEXT,
         "code": {**_TEXT, "description": "Stable code; see the documentation of errors."},
         "field": {"type": ["string", "null"], "description": "The invalid field, if the error is about one."},
+        "rule": {
+            "type": "object",
+            "description": "The rule that was broken, beside the values that `detail` names; some of them are rules.",
+            "required": ["code"],
+            "properties": {"code": _TEXT},
+            "additionalProperties": True,
+        },
     },
 }
 

@@ -123,6 +123,8 @@ def problem_of(error: HanbeonError) -> Response:
     status, title = status_of(type(error)), title_of(type(error))
     more = {name: value for name in _FIELDS if (value := getattr(error, name, None)) is not None}
     headers = {"Retry-After": _RETRY_SECONDS} if status == STATUS[Kind.UNAVAILABLE] else {}
+    if error.rule is not None:
+        more["rule"] = error.rule.serialize()
     return _response(status, error.code, title, str(error), error.field, more, headers)
 
 

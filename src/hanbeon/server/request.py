@@ -97,7 +97,7 @@ class ApiRequest:
         except InvalidInput as error:
             # A query has no arrays: `status=a,b` is one parameter.
             field = (error.field or "").partition("[")[0]
-            raise InvalidInput(str(error).removeprefix(f"{error.field}: "), field=field) from None
+            raise InvalidInput(error.reason, field=field) from None
 
     async def json(self, kind: type[T], *, optional: bool = False) -> T:
         """The body as a struct; no body is an empty object if it is optional."""

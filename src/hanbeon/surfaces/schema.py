@@ -11,6 +11,7 @@ from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.event_cursor import MOST, GapReason
 from hanbeon.domain.explain import ExplanationCode
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.rule import Rule
 from hanbeon.surfaces.validation import EXPECTED
 
 T = TypeVar("T")
@@ -20,8 +21,8 @@ CURSOR_DIGITS = 18
 STORABLE = r"^[^\x00]*$"
 _UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 _JOB_PLACE = f"([0-9]{{1,{CURSOR_DIGITS}}}|{_UUID[1:-1]})"
-_NAME_RULE = f"a string of 1 to {NAME_LIMIT} characters without NUL"
-_CURSOR_RULE = "the next_cursor of a page"
+_NAME_RULE = Rule("storable_string_from_to", low=1, high=NAME_LIMIT)
+_CURSOR_RULE = Rule("next_cursor_of_page")
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT, pattern=STORABLE, extra={EXPECTED: _NAME_RULE})]
 NameOrEmpty = Annotated[
@@ -29,11 +30,11 @@ NameOrEmpty = Annotated[
     Meta(
         max_length=NAME_LIMIT,
         pattern=STORABLE,
-        extra={EXPECTED: f"a string of at most {NAME_LIMIT} characters without NUL"},
+        extra={EXPECTED: Rule("storable_string_at_most", high=NAME_LIMIT)},
     ),
 ]
 # The length, because `$` also matches before a line end.
-Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
+Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: Rule("uuid")})]
 PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
 PageNumber = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Of lists that are read by page, from 0."""
@@ -44,7 +45,7 @@ BulkCursor = Annotated[
     Meta(
         max_length=36 + 1 + CURSOR_DIGITS,
         pattern=rf"^{_JOB_PLACE}\.[0-9]{{1,{CURSOR_DIGITS}}}$",
-        extra={EXPECTED: "the next_cursor of an answer"},
+        extra={EXPECTED: Rule("next_cursor")},
     ),
 ]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
@@ -53,7 +54,7 @@ EventCursor = Annotated[
     Meta(
         max_length=36,
         pattern="^([0-9a-f]{16}:)?[0-9]{1,19}$",
-        extra={EXPECTED: f"the id of an event from 0 to {MOST}, or <incarnation>:<id>"},
+        extra={EXPECTED: Rule("event_id", most=MOST)},
     ),
 ]
 

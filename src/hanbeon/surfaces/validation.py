@@ -15,19 +15,19 @@ import msgspec
 from msgspec import UNSET, UnsetType, inspect
 
 from hanbeon.errors import InvalidInput
-from hanbeon.quotation import quoted
-from hanbeon.tasks.options import did_you_mean
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 
 T = TypeVar("T")
 D = TypeVar("D")
 _NAME_SHOWN = 80
 EXPECTED = "expected"
-"""Key of `Meta(extra=…)`: the rule in words, where the constraint itself would not explain it."""
+"""Key of `Meta(extra=…)`: the rule, where the constraint itself would not explain it."""
 SECRET = "secret"
 """Key of `Meta(extra=…)`: the value is never quoted in an error."""
 PYTHON = "python"
 """Key of `Meta(extra=…)`: (annotation, import) that Python callers see, where they may pass more than JSON has."""
-_HINT = "hint"
+_NEAREST = "nearest"
 
 
 class inside:
@@ -82,7 +82,7 @@ def check_encodable(value: Any, field: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise InvalidInput("must not contain half of a surrogate pair", field=field) from None
+            raise InvalidInput(Rule("no_surrogate"), field=field) from None
     elif isinstance(value, Mapping):
         for name, each in value.items():
             check_encodable(name, field)
@@ -236,7 +236,7 @@ def _invalid(value: Any, kind: Any, error: msgspec.ValidationError, name_of: Fie
     walk = _Walk(name_of)
     info = inspect.type_info(kind)
     found = walk.violation(info, value, "", steps) or walk.violation(info, value, "", None)
-    return found or InvalidInput(str(error))
+    return found or InvalidInput(Rule("foreign_text", text=error))
 
 
 class _Walk:
@@ -262,7 +262,7 @@ class _Walk:
         if _accepts(info, value):
             return None
         if isinstance(info, inspect.EnumType) and isinstance(value, str):
-            extra = {**extra, _HINT: did_you_mean(value[:_NAME_SHOWN], [str(each.value) for each in info.cls])}
+            extra = {**extra, _NEAREST: suggested(value[:_NAME_SHOWN], [str(each.value) for each in info.cls])}
         return _must(extra.get(EXPECTED) or _rule(info), value, field, extra)
 
     def _union(
@@ -277,7 +277,7 @@ class _Walk:
         others = [each for each in info.types if not isinstance(bare(each), inspect.NoneType)]
         rules = [_extra(each).get(EXPECTED) or _rule(bare(each)) for each in others]
         extra = {**inherited, **(_extra(others[0]) if others else {})}
-        return _must(" or ".join(dict.fromkeys(rules)), value, field, extra)
+        return _must(_either(rules), value, field, extra)
 
     def _struct(
         self, info: inspect.StructType, value: Any, field: str, steps: Steps | None, extra: Extra
@@ -285,7 +285,7 @@ class _Walk:
         if isinstance(value, info.cls):
             return None
         if not isinstance(value, Mapping):
-            return _must("an object", value, field, extra)
+            return _must(Rule("object"), value, field, extra)
         fields = {each.encode_name: each for each in info.fields}
         if not steps:
             for name in value if info.forbid_unknown_fields else ():
@@ -294,7 +294,7 @@ class _Walk:
             for each in info.fields:
                 if each.required and each.encode_name not in value:
                     rule = _extra(each.type).get(EXPECTED) or _rule(bare(each.type))
-                    return InvalidInput(f"is required; it must be {rule}", field=_join(field, self._name_of(each)))
+                    return InvalidInput(Rule("required", what=rule), field=_join(field, self._name_of(each)))
         for name, each in fields.items():
             if name in value and (not steps or name == steps[0]):
                 place = _join(field, self._name_of(each))
@@ -305,20 +305,20 @@ class _Walk:
 
     def _unknown(self, info: inspect.StructType, name: str, field: str) -> InvalidInput:
         known = sorted(self._name_of(each) for each in info.fields)
-        hint = did_you_mean(name, known) or ";"
-        return InvalidInput(f"unknown field{hint} known fields are {', '.join(known)}", field=_join(field, name))
+        rule = Rule("unknown_field", nearest=suggested(name, known), known=known)
+        return InvalidInput(rule, field=_join(field, name))
 
     def _dict(
         self, info: inspect.DictType, value: Any, field: str, steps: Steps | None, extra: Extra
     ) -> InvalidInput | None:
         if not isinstance(value, Mapping):
-            return _must("an object", value, field, extra)
+            return _must(Rule("object"), value, field, extra)
         if not _fits_size(info, len(value)):
-            return _must(_size_rule(info, "an object of", "entries"), len(value), field)
+            return _must(_size_rule(info, "object"), len(value), field)
         for name, each in value.items():
             if self.violation(info.key_type, name, field, None) is not None:
                 rule = _extra(info.key_type).get(EXPECTED) or _rule(bare(info.key_type))
-                return InvalidInput(f"each name must be {rule}, got {shown(name)}", field=field)
+                return InvalidInput(Rule("each_name", what=rule, got=shown(name)), field=field)
             place = _join(field, str(name)[:_NAME_SHOWN])
             rest = steps[1:] if steps and steps[0] == _ANY_KEY else None
             found = self.violation(info.value_type, each, place, rest, _secrecy(extra))
@@ -330,9 +330,9 @@ class _Walk:
         self, info: inspect.ListType, value: Any, field: str, steps: Steps | None, extra: Extra
     ) -> InvalidInput | None:
         if not isinstance(value, list | tuple):
-            return _must("an array", value, field, extra)
+            return _must(Rule("array"), value, field, extra)
         if not _fits_size(info, len(value)):
-            return _must(_size_rule(info, "an array of", "items"), len(value), field)
+            return _must(_size_rule(info, "array"), len(value), field)
         if steps and steps[0].isdecimal() and int(steps[0]) < len(value):
             number = int(steps[0])
             return self.violation(info.item_type, value[number], f"{field}[{number}]", steps[1:], _secrecy(extra))
@@ -377,63 +377,63 @@ def _annotated(kind: type, bounds: Mapping[str, Any]) -> Any:
     return Annotated[kind, msgspec.Meta(**set_bounds)] if set_bounds else kind
 
 
-def _rule(info: inspect.Type) -> str:
-    """A type and its bounds in words."""
+def _rule(info: inspect.Type) -> Rule:
+    """A type and its bounds."""
     match info:
         case inspect.IntType():
-            return _bounded("an integer", info.ge, info.le)
+            return _bounded("integer", info.ge, info.le)
         case inspect.FloatType():
-            return _bounded("a number", info.ge, info.le)
+            return _bounded("number", info.ge, info.le)
         case inspect.StrType():
-            return _size_rule(info, "a string of", "characters") or "a string"
+            return _size_rule(info, "string")
         case inspect.BoolType():
-            return "true or false"
+            return Rule("boolean")
         case inspect.NoneType():
-            return "null"
+            return Rule("null")
         case inspect.EnumType():
             return _one_of([each.value for each in info.cls])
         case inspect.LiteralType():
             return _one_of(info.values)
         case inspect.ListType():
-            return _size_rule(info, "an array of", "items") or "an array"
+            return _size_rule(info, "array")
         case inspect.UnionType():
-            rules = [_rule(bare(each)) for each in info.types if not isinstance(bare(each), inspect.NoneType)]
-            return " or ".join(dict.fromkeys(rules))
+            return _either([_rule(bare(each)) for each in info.types if not isinstance(bare(each), inspect.NoneType)])
         case inspect.StructType() | inspect.DictType():
-            return "an object"
+            return Rule("object")
         case _:
-            return "JSON"
+            return Rule("json")
 
 
-def _one_of(values: Any) -> str:
+def _either(rules: Iterable[Rule]) -> Rule:
+    different = list(dict.fromkeys(rules))
+    return different[0] if len(different) == 1 else Rule("either", alternatives=different)
+
+
+def _one_of(values: Any) -> Rule:
     words = [str(each) for each in values]
-    return f"one of {', '.join(words)}" if len(words) > 1 else words[0]
+    return Rule("one_of", choices=words) if len(words) > 1 else Rule("literal", value=words[0])
 
 
-def _bounded(kind: str, low: Any, high: Any) -> str:
+def _bounded(kind: str, low: Any, high: Any) -> Rule:
+    """A rule of this kind, which has variants by the bounds that there are."""
     if low is not None and high is not None:
-        return f"{kind} from {low} to {high}"
+        return Rule(f"{kind}_from_to", low=low, high=high)
     if low is not None:
-        return f"{kind} of at least {low}"
-    return kind if high is None else f"{kind} of at most {high}"
+        return Rule(f"{kind}_at_least", low=low)
+    return Rule(kind) if high is None else Rule(f"{kind}_at_most", high=high)
 
 
-def _size_rule(info: Any, kind: str, unit: str) -> str:
-    low, high = info.min_length, info.max_length
-    if low is not None and high is not None:
-        return f"{kind} {low:,} to {high:,} {unit}"
-    if high is not None:
-        return f"{kind} at most {high:,} {unit}"
-    return "" if low is None else f"{kind} at least {low:,} {unit}"
+def _size_rule(info: Any, kind: str) -> Rule:
+    return _bounded(kind, info.min_length, info.max_length)
 
 
 def _fits_size(info: Any, size: int) -> bool:
     return (info.min_length is None or size >= info.min_length) and (info.max_length is None or size <= info.max_length)
 
 
-def _must(rule: str, value: Any, field: str, extra: Extra = NO_EXTRA) -> InvalidInput:
-    got = "" if extra.get(SECRET) else f", got {shown(value)}"
-    return InvalidInput(f"must be {rule}{got}{extra.get(_HINT, '')}", field=field or None)
+def _must(rule: Rule, value: Any, field: str, extra: Extra = NO_EXTRA) -> InvalidInput:
+    got = None if extra.get(SECRET) else shown(value)
+    return InvalidInput(Rule("must_be", what=rule, got=got, nearest=extra.get(_NEAREST)), field=field or None)
 
 
 def shown(value: Any) -> str:

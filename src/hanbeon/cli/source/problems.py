@@ -21,6 +21,7 @@ from hanbeon.client import (
 )
 from hanbeon.client.flow import Flow, NoResponse, Request, Response, Send
 from hanbeon.errors import HanbeonError, Kind, Unavailable
+from hanbeon.rule import Rule
 from hanbeon.settings import masked
 
 _KINDS = {404: Kind.NOT_FOUND, 405: Kind.UNAVAILABLE, 409: Kind.CONFLICT, 412: Kind.CONFLICT, 429: Kind.UNAVAILABLE}
@@ -29,8 +30,9 @@ _KINDS = {404: Kind.NOT_FOUND, 405: Kind.UNAVAILABLE, 409: Kind.CONFLICT, 412: K
 class ServerRefusal(HanbeonError):
     """The server refused the request, with a code of its own."""
 
-    def __init__(self, message: str, code: str, kind: Kind, field: str | None = None) -> None:
+    def __init__(self, message: str, code: str, kind: Kind, field: str | None = None, rule: Rule | None = None) -> None:
         self.code, self.kind, self.field = code, kind, field  # type: ignore[misc]  # of this error, not of its class
+        self.rule = rule
         super().__init__(message)
 
 
@@ -56,7 +58,7 @@ async def command_error(error: ClientError, address: ServerAddress, client: Asyn
             return Unavailable(await _other_server(error, url, client))
         case Problem():
             kind = _KINDS.get(error.status, Kind.INVALID if error.status < 500 else Kind.UNAVAILABLE)
-            return ServerRefusal(error.detail, error.code, kind, error.field)
+            return ServerRefusal(error.detail, error.code, kind, error.field, error.rule)
         case Unreachable():
             reason = masked(str(error))
             return Unavailable(f"{reason}; check --server or {SERVER}, and that `hanbeon serve` runs there")

@@ -41,7 +41,7 @@ async def open_server(address: ServerAddress) -> AsyncIterator[ServerSource]:
         client = AsyncClient(address.url, token=address.token, retry_for=_RETRY_SECONDS)
     except InvalidInput as error:
         field = {"url": "server"}.get(error.field or "", error.field)
-        raise InvalidInput(str(error).removeprefix(f"{error.field}: "), field=field) from None
+        raise InvalidInput(error.reason, field=field) from None
     async with client:
         yield ServerSource(client, address, settings.zone, settings.public_url or masked(address.url))
 

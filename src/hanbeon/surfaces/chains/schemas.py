@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.rule import Rule
 from hanbeon.surfaces.chains.literals import ChainEventType, ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
@@ -23,13 +24,13 @@ OperationName = Annotated[
         max_length=NAME_LIMIT,
         pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
         examples=["book", "NO_OPERATION"],
-        extra={EXPECTED: "the plain name of a public function of the library, or NO_OPERATION"},
+        extra={EXPECTED: Rule("operation_name")},
     ),
 ]
 LibraryName = Annotated[Name, Meta(examples=["mypkg.operations", "UNINIT"])]
 Seconds = Annotated[
     float,
-    Meta(gt=0, le=EXPIRED_MOST, extra={EXPECTED: f"a number of seconds above 0 and up to {EXPIRED_MOST}"}),
+    Meta(gt=0, le=EXPIRED_MOST, extra={EXPECTED: Rule("positive_seconds_up_to", high=EXPIRED_MOST)}),
 ]
 Retries = Annotated[int, Meta(ge=0, le=RETRIES_MOST)]
 WaitSeconds = Annotated[float, Meta(ge=0, le=WAIT_MOST)]

@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
 from hanbeon.domain.timeline import MomentType
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schema import (
     STORABLE,
     BulkCursor,
@@ -37,9 +38,8 @@ STEPS_MOST = 2_000
 BULK_MOST = 1_000
 LOG_LINES_MOST = 10_000
 
-_MOMENT_RULE = "a moment in ISO-8601, like 2027-01-31T09:00:00+09:00"
-Moment = Annotated[str, Meta(max_length=40, examples=["2027-01-31T09:00:00+09:00"], extra={EXPECTED: _MOMENT_RULE})]
-_ID_RULE = "a UUID in lower-case text form, or its first characters, at least 4"
+Moment = Annotated[str, Meta(max_length=40, examples=["2027-01-31T09:00:00+09:00"], extra={EXPECTED: Rule("moment")})]
+_ID_RULE = Rule("uuid_prefix", least=4)
 IdPrefix = Annotated[str, Meta(min_length=4, max_length=36, pattern="^[0-9a-f-]*$", extra={EXPECTED: _ID_RULE})]
 Text = Annotated[str, Meta(min_length=1, max_length=TEXT_MOST, pattern=STORABLE)]
 Priority = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]

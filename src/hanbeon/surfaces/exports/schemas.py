@@ -11,12 +11,13 @@ from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS
 from hanbeon.rendering.replay_format import DURATION_MOST_MS
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schema import PageNumber, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 
 
 def _even(least: int, most: int) -> Meta:
-    return Meta(ge=least, le=most, multiple_of=2, extra={EXPECTED: f"an even integer from {least} to {most}"})
+    return Meta(ge=least, le=most, multiple_of=2, extra={EXPECTED: Rule("even_integer_from_to", low=least, high=most)})
 
 
 Width = Annotated[int, _even(*WIDTHS)]

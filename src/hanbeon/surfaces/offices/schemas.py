@@ -13,6 +13,7 @@ from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.simulator import Cause
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
@@ -46,11 +47,10 @@ LIMIT_MAX = 2**31 - 1
 LONGEST_MS = LONGEST_US // 1_000
 _MINUTE_MS = 60_000
 ROLE_LIMITS = {"FE": 1, "BE": 1, "QA": 1, "DevOps": 1}
-_ADDRESS_MOST = 2_000
-_SECRET_MOST = 200
-HOW_TO_MAKE_A_SECRET = "base64 of 24 to 64 random bytes: whsec_$(openssl rand -base64 24)"
-_A_SECRET = f"a text of 1 to {_SECRET_MOST} characters without NUL, at best {HOW_TO_MAKE_A_SECRET}"
-AN_ADDRESS = "an address like https://example.org/hook"
+_ADDRESS_MOST, _SECRET_MOST = 2_000, 200
+HOW_TO_MAKE_A_SECRET = Rule("random_base64", low=24, high=64, command="whsec_$(openssl rand -base64 24)")
+_A_SECRET = Rule("secret_at_best", most=_SECRET_MOST, best=HOW_TO_MAKE_A_SECRET)
+AN_ADDRESS = Rule("hook_address")
 
 Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
 Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
@@ -58,10 +58,10 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
 Retries = Annotated[int, Meta(ge=0, le=RETRIES_MAX)]
 Place = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
 LogLines = Annotated[int, Meta(ge=1, le=PAGE_LINES)]
-LogCursor = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$", extra={EXPECTED: "the `after` of a page"})]
+LogCursor = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$", extra={EXPECTED: Rule("after_cursor")})]
 AttemptNumber = Annotated[int, Meta(ge=1, le=2**63 - 1)]
-_A_TITLE = f"a string of at most {TITLE_BYTES:,} bytes without NUL"
-Title = Annotated[str, Meta(max_length=TITLE_BYTES, pattern=STORABLE, extra={EXPECTED: _A_TITLE})]
+_A_TITLE = {EXPECTED: Rule("storable_bytes_at_most", high=TITLE_BYTES)}
+Title = Annotated[str, Meta(max_length=TITLE_BYTES, pattern=STORABLE, extra=_A_TITLE)]
 # Addresses may hold a password.
 WebhookAddress = Annotated[str, Meta(max_length=_ADDRESS_MOST, extra={EXPECTED: AN_ADDRESS, SECRET: True})]
 WebhookSecret = Annotated[
@@ -72,7 +72,7 @@ Target = Annotated[
     Meta(
         max_length=_ADDRESS_MOST,
         pattern=r"^[A-Za-z][A-Za-z0-9+.-]*://\S*$",
-        extra={EXPECTED: "an address like mailto://… or slack://…", SECRET: True},
+        extra={EXPECTED: Rule("notify_address"), SECRET: True},
     ),
 ]
 _LISTENERS = Meta(max_length=LISTENERS_MOST, extra={SECRET: True})

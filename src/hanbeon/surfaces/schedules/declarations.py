@@ -115,8 +115,7 @@ def _resolved(schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Set
         try:
             found.append(schedule.resolved(tasks, settings))
         except InvalidInput as error:
-            message = str(error).removeprefix(f"{error.field}: ")
-            raise InvalidInput(message, field=f"schedules.{schedule.name}.{error.field}") from error
+            raise InvalidInput(error.reason, field=f"schedules.{schedule.name}.{error.field}") from error
     return found
 
 

@@ -61,8 +61,7 @@ def check_times(timing: Timing, now: int) -> None:
         check_timing(timing, now)
     except InvalidInput as error:
         if error.field in ("gap", "fold"):
-            _, _, message = str(error).partition(": ")
-            raise InvalidInput(message, field=f"dst_{error.field}") from None
+            raise InvalidInput(error.reason, field=f"dst_{error.field}") from None
         raise
 
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap, NoteKind
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON
@@ -26,7 +27,7 @@ MomentText = Annotated[
         max_length=40,
         examples=["2027-01-31T09:00:00+09:00"],
         extra={
-            EXPECTED: "a moment in ISO-8601, like 2027-01-31T09:00:00+09:00",
+            EXPECTED: Rule("moment"),
             PYTHON: ("Moment", f"{_MODULE}.schemas import Moment"),
         },
     ),
@@ -36,7 +37,7 @@ Cron = Annotated[
     Meta(
         min_length=1,
         examples=["0 9 * * MON-FRI"],
-        extra={EXPECTED: "a cron expression, like '0 9 * * MON-FRI'"},
+        extra={EXPECTED: Rule("cron_expression")},
     ),
 ]
 TaskName = Annotated[Name, Meta(extra={PYTHON: ("AnyTask", f"{_MODULE}.references import AnyTask")})]

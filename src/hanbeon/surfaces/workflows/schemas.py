@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 from hanbeon.surfaces.workflows.literals import (
@@ -39,7 +40,7 @@ Identifier = Annotated[
         max_length=60,
         pattern=r"^[^\W\d][\w-]*$",
         examples=["report"],
-        extra={EXPECTED: "a name of 1 to 60 letters, digits, - and _ that begins with a letter"},
+        extra={EXPECTED: Rule("workflow_name")},
     ),
 ]
 Text = Annotated[str, Meta(max_length=TEXT_MOST, pattern=STORABLE)]
@@ -50,7 +51,7 @@ Target = Annotated[
         max_length=4_000,
         pattern=STORABLE,
         examples=["mailtos://{{ secrets.SMTP_USER }}:{{ secrets.SMTP_PASSWORD }}@mail.example.org?to=kim@example.org"],
-        extra={EXPECTED: "an Apprise URL, or the name of a secret that holds one", SECRET: True},
+        extra={EXPECTED: Rule("message_target"), SECRET: True},
     ),
 ]
 MomentText = Annotated[
@@ -59,7 +60,7 @@ MomentText = Annotated[
         max_length=40,
         examples=["2027-01-31T09:00:00+09:00"],
         extra={
-            EXPECTED: "a moment in ISO-8601, like 2027-01-31T09:00:00+09:00",
+            EXPECTED: Rule("moment"),
             PYTHON: ("Moment", "from hanbeon.surfaces.workflows.schemas import Moment"),
         },
     ),

@@ -1,0 +1,99 @@
+"""The rule that an input broke: a code with values, of which every language is rendered.
+
+`rules.json` has the texts of each code. In a text `{name}` is a value, `{name:,}` one with thousands separators,
+`{name|sep}` the elements of a list between separators, and `[[…]]` a part that is left out where a value in it is
+absent or empty. The page renders the same texts (dashboard/src/rules.ts).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hanbeon.quotation import TEXT_CHARACTERS, plain, quoted
+
+TABLE = Path(__file__).with_name("rules.json")
+_LARGEST = 2**53
+_OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+_VALUE = re.compile(r"\{(\w+)(?::(,)|\|([^{}]*))?\}")
+
+
+class Rule:
+    """A code of the table and its values, which may be rules themselves."""
+
+    __slots__ = ("code", "values")
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        self.code = code
+        self.values = {name: _value(value) for name, value in values.items()}
+
+    def __str__(self) -> str:
+        return _rendered(_texts()[self.code], self.values)
+
+    def __repr__(self) -> str:
+        return f"Rule({self.code!r}, {self.values!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and self.serialize() == other.serialize()
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Rule:
+        """Return the rule that JSON has, which may be one of a newer release: it cannot be rendered then."""
+        values = {name: _parsed(value) for name, value in data.items() if name != "code"}
+        return cls(str(data.get("code", "")), **values)
+
+    def serialize(self) -> dict[str, Any]:
+        """Return the rule as JSON has it: its code beside the values that it has."""
+        given = {name: _serialized(value) for name, value in self.values.items() if value is not None}
+        return {"code": self.code, **given}
+
+
+def _value(value: Any) -> Any:
+    """Return a value that JSON can carry, and JavaScript can read: rules, texts, numbers, and lists of them."""
+    if value is None or isinstance(value, Rule | bool | float):
+        return value
+    if isinstance(value, int):
+        return int(value) if abs(value) < _LARGEST else quoted(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_value(each) for each in value]
+    return plain(str(value), TEXT_CHARACTERS)
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Rule.parse(value)
+    return [_parsed(each) for each in value] if isinstance(value, list) else value
+
+
+def _serialized(value: Any) -> Any:
+    if isinstance(value, Rule):
+        return value.serialize()
+    return [_serialized(each) for each in value] if isinstance(value, list) else value
+
+
+@functools.cache
+def _texts() -> Mapping[str, str]:
+    return {code: texts["en"] for code, texts in json.loads(TABLE.read_bytes()).items()}
+
+
+def _rendered(text: str, values: Mapping[str, Any]) -> str:
+    def part(found: re.Match[str]) -> str:
+        named = [name for name, *_ in _VALUE.findall(found[1])]
+        return found[1] if all(values.get(name) not in (None, "", []) for name in named) else ""
+
+    return _VALUE.sub(functools.partial(_inserted, values), _OPTIONAL.sub(part, text))
+
+
+def _inserted(values: Mapping[str, Any], found: re.Match[str]) -> str:
+    name, thousands, separator = found.groups()
+    value = values[name]
+    if isinstance(value, list):
+        return (", " if separator is None else separator).join(map(str, value))
+    return f"{value:,}" if thousands and isinstance(value, int | float) else str(value)
