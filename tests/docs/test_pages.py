@@ -49,6 +49,8 @@ _CITING = [
     for path in (ROOT / folder).rglob(f"*.{kind}")
 ]
 _CITED = re.compile(r"docs/(?:decisions/)?[\w-]+\.md")
+_MERGED = re.compile(r"^- (\d{4}) to (\d{4}) are part of", re.MULTILINE)
+"""Numbers of records that another one contains."""
 _EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name)
 
 
@@ -97,11 +99,16 @@ def test_glossary_terms_are_unique_and_have_a_link() -> None:
 def test_decisions_are_listed_and_have_four_sections() -> None:
     index = ROOT / "docs" / "decisions" / "README.md"
     records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-    assert [link for link in links(index) if link[0].isdigit()] == [record.name for record in records]
-    for number, record in enumerate(records, start=1):
+    listed = [link for link in links(index) if link[0].isdigit()]
+    assert list(dict.fromkeys(listed)) == [record.name for record in records]
+    numbers = [int(record.name[:4]) for record in records]
+    merged = {
+        number for first, last in _MERGED.findall(index.read_text()) for number in range(int(first), int(last) + 1)
+    }
+    assert sorted({*numbers, *merged}) == list(range(1, numbers[-1] + 1))
+    for record, number in zip(records, numbers, strict=True):
         text = record.read_text()
         assert text.startswith(f"# {number:04} ")
-        assert record.name.startswith(f"{number:04}-")
         headings = [line for line in text.splitlines() if line.startswith("## ")]
         assert headings == ["## Context", "## Decision", "## Consequences", "## Alternatives"], record.name
 
