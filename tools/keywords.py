@@ -29,7 +29,7 @@ from __future__ import annotations
 
 def paths() -> list[Path]:
     """The modules to generate: one beside every `schemas.py`."""
-    return [path.with_name("keywords.py") for path in sorted(_FOLDER.glob("*/schemas.py"))]
+    return [path.with_name("keywords.py") for path in sorted(_FOLDER.glob("**/schemas.py"))]
 
 
 def keywords(path: Path) -> str:

@@ -27,8 +27,10 @@ def _deleted(surface: str, folder: Path) -> Path:
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "dashboard"))
     shutil.rmtree(copy / "surfaces" / surface)
     registry = copy / "surfaces" / "registry.py"
-    lines = [line for line in registry.read_text().splitlines() if f"surfaces.{surface}." not in line]
-    registry.write_text(re.sub(rf"\b{surface.upper()}, ", "", "\n".join(lines)) + "\n")
+    text = registry.read_text()
+    for name in re.findall(rf"from hanbeon\.surfaces\.{surface}\..* as (\w+)\n", text):
+        text = re.sub(rf", {name}\b", "", re.sub(rf"from .* as {name}\n", "", text))
+    registry.write_text(text)
     return copy
 
 
@@ -55,4 +57,4 @@ def test_engine_works_without_the_surface(tmp_path: Path, empty_database_url: st
 
 
 def test_these_surfaces_lie_in_one_folder() -> None:
-    assert ONE_FOLDER == ["chains", "offices", "workflows"]
+    assert ONE_FOLDER == ["chains", "exports", "offices", "workflows"]

@@ -36,9 +36,6 @@ _FIRST: dict[str, dict[str, str]] = {
         "resume": "Resume paused queues.",
         "limit": "Change the concurrency limits of a queue, which hold across all workers.",
     },
-    "Exports": {
-        "export": "Upload replays, export them to videos and thumbnails, and download these.",
-    },
 }
 _LAST: dict[str, dict[str, str]] = {
     "Servers and workers": {
@@ -46,7 +43,6 @@ _LAST: dict[str, dict[str, str]] = {
         "token": "Create, list and revoke API tokens.",
         "deadletter": "List, show, republish and drop messages of stream workers that could not be used.",
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C.",
-        "export-worker": "Render exports that come over Redis until SIGTERM or Ctrl-C.",
         "tick": "Do one round of a worker's work within a time budget, and report what was done.",
         "instances": "Show the instances that work, or lately worked, on the database: host, process, load, tasks.",
         "top": "Watch a database: queues, slots, running jobs with progress and age, throughput.",
@@ -63,11 +59,20 @@ _LAST: dict[str, dict[str, str]] = {
     },
 }
 OF_SURFACES = {command.name: command for surface in SURFACES for command in surface.commands}
-_SECTIONS = {
-    title: {command.name: command.help for command in OF_SURFACES.values() if command.section == title}
-    for title in dict.fromkeys(command.section for command in OF_SURFACES.values())
-}
-COMMANDS = _FIRST | _SECTIONS | _LAST
+
+
+def _sections() -> dict[str, dict[str, str]]:
+    """Return the commands by section. A section that surfaces alone have stands between those of the engine."""
+    titles = dict.fromkeys(
+        [*_FIRST, *(each.section for each in OF_SURFACES.values() if each.section not in _LAST), *_LAST]
+    )
+    sections = {title: {**_FIRST.get(title, {}), **_LAST.get(title, {})} for title in titles}
+    for each in OF_SURFACES.values():
+        sections[each.section][each.name] = each.help
+    return sections
+
+
+COMMANDS = _sections()
 OPTIONS = {
     "--version": "Show the version and exit.",
     "--install-completion": "Install completion for the current shell.",

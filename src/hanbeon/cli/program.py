@@ -22,7 +22,7 @@ from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 from hanbeon.surfaces.surface import load
 
-_PACKAGES = ("demo", "export", "schedule", "top")
+_PACKAGES = ("demo", "schedule", "top")
 
 
 class _Commands(MutableMapping[str, Any]):

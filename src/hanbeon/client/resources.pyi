@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
-from hanbeon.domain.exports.jobs import JobType
-from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -37,8 +35,12 @@ from hanbeon.surfaces.engine.schemas import (
     Token,
     Tokens,
 )
+from hanbeon.surfaces.exports.jobs import JobType
+from hanbeon.surfaces.exports.replays.schemas import Replay as ExportsReplay
+from hanbeon.surfaces.exports.replays.schemas import ReplayPage
 from hanbeon.surfaces.exports.schemas import CancelAnswer as ExportsCancelAnswer
 from hanbeon.surfaces.exports.schemas import Export, ExportCreated, ExportEvent, ExportPage
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
@@ -59,8 +61,6 @@ from hanbeon.surfaces.offices.schemas import (
 )
 from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
-from hanbeon.surfaces.replays.schemas import Replay as ReplaysReplay
-from hanbeon.surfaces.replays.schemas import ReplayPage
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
 from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
@@ -1136,14 +1136,14 @@ class AsyncWorkflow(Resource):
         """Explain why a run does not go on."""
 
 class Replays(Resource):
-    def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+    def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ExportsReplay:
         """Upload a replay, as the file `file` of a form."""
 
     def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
         """List your replays, newest first."""
 
 class AsyncReplays(Resource):
-    async def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+    async def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ExportsReplay:
         """Upload a replay, as the file `file` of a form."""
 
     async def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
@@ -1152,7 +1152,7 @@ class AsyncReplays(Resource):
 class Replay(Resource):
     @property
     def id(self) -> str: ...
-    def get(self) -> ReplaysReplay:
+    def get(self) -> ExportsReplay:
         """Show a replay of yours."""
 
     def delete(self) -> None:
@@ -1184,7 +1184,7 @@ class Replay(Resource):
 class AsyncReplay(Resource):
     @property
     def id(self) -> str: ...
-    async def get(self) -> ReplaysReplay:
+    async def get(self) -> ExportsReplay:
         """Show a replay of yours."""
 
     async def delete(self) -> None:

@@ -20,8 +20,6 @@
 @prunable_fire                             of f, a fire: likewise
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
-@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: the columns
-                                           of their records
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
@@ -52,8 +50,6 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.exports.jobs import JobType
-from hanbeon.domain.exports.jobs import task_of as export_task
 from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANKS, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
@@ -113,13 +109,6 @@ _LIFECYCLE_WORDS = {
     "scopes": quoted(Scope),
     "fire_outcomes": quoted(FireOutcome),
     "execution_types": quoted(ExecutionType),
-    "export_types": quoted(JobType),
-    "export_tasks": quoted(export_task(each) for each in JobType),
-    "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
-    "r.created_at",
-    "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
-    "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
-    "j.failure_type, j.error_message",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",

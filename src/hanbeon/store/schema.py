@@ -44,10 +44,9 @@ def script(migration: Migration, dialect: Dialect) -> str:
     if migration.version == 1:
         if _tables is None:
             raise RuntimeError("the tables of the surfaces are missing; see `surfaces/store_parts.py`")
-        own = FOLDER / f"{dialect.name}_only.sql"
         of_dialect = (file.with_suffix(f".{dialect.name}.sql") for file in _tables)
-        files += [*_tables, *(file for file in of_dialect if file.exists())]
-        files = [own, *files] if dialect is Postgres else [*files, own]
+        first = [FOLDER / "postgres_only.sql"] if dialect is Postgres else []
+        files = [*first, *files, *_tables, *(file for file in of_dialect if file.exists())]
     return "\n".join(translate(file.read_text(), dialect) for file in files)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from hanbeon.surfaces.chains.service import Chains
 from hanbeon.surfaces.engine.service import Engine
+from hanbeon.surfaces.exports.replays.service import Replays
 from hanbeon.surfaces.exports.service import Exports
 from hanbeon.surfaces.offices.service import Offices
-from hanbeon.surfaces.replays.service import Replays
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.workflows.service import Workflows

@@ -16,12 +16,12 @@ from hanbeon.surfaces.engine import overview
 from hanbeon.surfaces.engine import schemas as engine_schemas
 from hanbeon.surfaces.exports import keywords as exports_keywords
 from hanbeon.surfaces.exports import schemas as exports_schemas
+from hanbeon.surfaces.exports.replays import keywords as replays_keywords
+from hanbeon.surfaces.exports.replays import schemas as replays_schemas
+from hanbeon.surfaces.exports.replays.upload import Upload
 from hanbeon.surfaces.exports.service import AnyExport, AnyReplay
 from hanbeon.surfaces.offices import keywords as offices_keywords
 from hanbeon.surfaces.offices import schemas as offices_schemas
-from hanbeon.surfaces.replays import keywords as replays_keywords
-from hanbeon.surfaces.replays import schemas as replays_schemas
-from hanbeon.surfaces.replays.upload import Upload
 from hanbeon.surfaces.schedules import keywords as schedules_keywords
 from hanbeon.surfaces.schedules import schemas as schedules_schemas
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask

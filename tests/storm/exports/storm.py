@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon import App
-from hanbeon.domain.exports.jobs import QUEUE
 from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.errors import NotFound
+from hanbeon.surfaces.exports.jobs import QUEUE
 from tests.databases.ports import free_port
 from tests.databases.valkey import ValkeyServer
 from tests.processes.process import Process

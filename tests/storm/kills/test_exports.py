@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.store.operations.events import events_after
 from hanbeon.surfaces.exports.schemas import Export
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 from tests.databases.valkey import ValkeyServer
 from tests.guarantees import guarantee
 from tests.storm.exports.messages import UNKNOWN_JOB

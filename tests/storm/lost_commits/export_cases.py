@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from hanbeon.domain.exports.events import ExportEventType
-from hanbeon.domain.exports.jobs import QUEUE, JobType, task_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Returned
 from hanbeon.errors import ReplayNotFound
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.unwanted_files import delete_unwanted
+from hanbeon.surfaces.exports.event_types import ExportEventType
+from hanbeon.surfaces.exports.jobs import QUEUE, JobType, task_of
+from hanbeon.surfaces.exports.replays.unwanted_files import delete_unwanted
 from hanbeon.surfaces.file_roots import replay_root
 from tests.storm.lost_commits.scene import Scene
 

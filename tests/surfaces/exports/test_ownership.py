@@ -6,8 +6,8 @@ import pytest
 
 from hanbeon import App
 from hanbeon.surfaces.engine.surface import SURFACE as ENGINE
+from hanbeon.surfaces.exports.replays.surface import SURFACE as REPLAYS
 from hanbeon.surfaces.exports.surface import SURFACE as EXPORTS
-from hanbeon.surfaces.replays.surface import SURFACE as REPLAYS
 from tests.server.client import Client, Response
 from tests.server.websocket_client import dial, hear_any
 from tests.surfaces.exports.export_kit import ended, exported, token_of, uploaded

@@ -8,11 +8,11 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.events import Event
-from hanbeon.domain.exports.events import ExportEventType
-from hanbeon.domain.exports.jobs import QUEUE
 from hanbeon.events.broadcast import Words
 from hanbeon.events.follower import Delivered
-from hanbeon.store.operations.exports import ExportRecord
+from hanbeon.surfaces.exports.event_types import ExportEventType
+from hanbeon.surfaces.exports.jobs import QUEUE
+from hanbeon.surfaces.exports.rows import ExportRecord
 from hanbeon.surfaces.exports.schemas import ExportEvent
 
 _TYPES = frozenset(kind.value for kind in ExportEventType)

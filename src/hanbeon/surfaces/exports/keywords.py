@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from hanbeon.domain.exports.jobs import JobType
-from hanbeon.domain.exports.vocabulary import ExportStatus
+from hanbeon.surfaces.exports.jobs import JobType
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 
 
 class ExportQueryFields(TypedDict, total=False):

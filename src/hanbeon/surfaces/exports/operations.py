@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.domain.exports.jobs import MEDIA_TYPES
 from hanbeon.errors import (
     ExportEnded,
     ExportNotFound,
@@ -13,6 +12,7 @@ from hanbeon.errors import (
     ResultNotReady,
 )
 from hanbeon.surfaces.exports import schemas
+from hanbeon.surfaces.exports.jobs import MEDIA_TYPES
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from hanbeon.domain.exports.jobs import PREFIX, ExportArgs
 from hanbeon.domain.job import JobRecord
+from hanbeon.surfaces.exports.jobs import PREFIX, ExportArgs
 from hanbeon.surfaces.surface import JobPlace
 
 

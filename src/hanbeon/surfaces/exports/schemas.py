@@ -6,12 +6,12 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.domain.exports.events import ExportEventType
-from hanbeon.domain.exports.jobs import JobType
-from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS
 from hanbeon.rendering.replay_format import DURATION_MOST_MS
 from hanbeon.rule import Rule
+from hanbeon.surfaces.exports.event_types import ExportEventType
+from hanbeon.surfaces.exports.jobs import JobType
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 from hanbeon.surfaces.schema import PageNumber, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 

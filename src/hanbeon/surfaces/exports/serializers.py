@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from hanbeon.clock import iso
-from hanbeon.domain.exports.vocabulary import error_code, status_of
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.exports import ExportRecord
+from hanbeon.surfaces.exports.rows import ExportRecord
 from hanbeon.surfaces.exports.schemas import Export
+from hanbeon.surfaces.exports.vocabulary import error_code, status_of
 
 
 def export_view(record: ExportRecord, zone: tzinfo, waiting: str | None = None) -> Export:

@@ -13,26 +13,26 @@ from typing import Any, Unpack
 from hanbeon.clock import micros
 from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.explain import waiting_for_worker
-from hanbeon.domain.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
-from hanbeon.domain.exports.vocabulary import ExportStatus, states_of, status_of
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.errors import ExportNotFound, ResultGone, ResultNotReady
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, Follower
 from hanbeon.rendering.render_options import RenderOptions
 from hanbeon.service.explain import explain_job
-from hanbeon.store.operations import exports
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.events import event_bounds
-from hanbeon.store.operations.exports import ExportRecord, NewExport
 from hanbeon.store.operations.queries import jobs_by_id, now_us
-from hanbeon.store.operations.replays import replay_of
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.exports import keywords, schemas
+from hanbeon.surfaces.exports import rows as exports
 from hanbeon.surfaces.exports.events import present_progress, words
+from hanbeon.surfaces.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
 from hanbeon.surfaces.exports.paths import Missing, open_below
+from hanbeon.surfaces.exports.replays.rows import replay_of
+from hanbeon.surfaces.exports.rows import ExportRecord, NewExport
 from hanbeon.surfaces.exports.serializers import export_view
+from hanbeon.surfaces.exports.vocabulary import ExportStatus, states_of, status_of
 from hanbeon.surfaces.file_roots import export_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, number_of, replay_number
 from hanbeon.surfaces.schema import Explanation

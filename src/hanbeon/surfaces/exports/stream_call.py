@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import msgspec
 
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
-from hanbeon.domain.exports.jobs import ExportArgs, JobType, output_name
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import InvalidOutputPath, PermanentError
 from hanbeon.quotation import quoted
 from hanbeon.stream_worker.request import Request
 from hanbeon.surfaces.exports.export_run import check_output
+from hanbeon.surfaces.exports.jobs import ExportArgs, JobType, output_name
 from hanbeon.tasks.stream_call import Reply, StreamCall
 
 STREAM_NAME = "job"

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hanbeon.domain.exports.jobs import JobType
 from hanbeon.errors import PermanentError
 from hanbeon.rendering.progress_pace import ProgressPace
 from hanbeon.rendering.renderer import Cancelled
 from hanbeon.settings import Settings
 from hanbeon.stream_worker import Reporter, Request, Result, Work, WorkCancelled, WorkFailed
 from hanbeon.surfaces.exports.export_run import check_input, render_export
+from hanbeon.surfaces.exports.jobs import JobType
 from hanbeon.surfaces.file_roots import export_root, replay_root
 
 

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.surface import Command, Surface
 
 SURFACE = Surface(
     name="exports",
     title="Replays rendered to videos and thumbnails, with progress and downloads.",
     service="hanbeon.surfaces.exports.service:Exports",
     api="hanbeon.surfaces.exports.operations",
+    commands=(
+        Command(
+            "export",
+            "Upload replays, export them to videos and thumbnails, and download these.",
+            "Exports",
+            "hanbeon.surfaces.exports.commands:export",
+        ),
+        Command(
+            "export-worker",
+            "Render exports that come over Redis until SIGTERM or Ctrl-C.",
+            "Servers and workers",
+            "hanbeon.surfaces.exports.worker_command:export_worker",
+        ),
+    ),
     pool="hanbeon.surfaces.exports.worker_pool:export_pool",
+    store="hanbeon.surfaces.exports.store_part:PART",
     verify="hanbeon.surfaces.exports.verify:AUDIT",
-    queues=("hanbeon.domain.exports.jobs:QUEUE",),
-    end_hook="hanbeon.store.operations.exports:HOOK",
+    queues=("hanbeon.surfaces.exports.jobs:QUEUE",),
+    end_hook="hanbeon.surfaces.exports.rows:HOOK",
     retention="hanbeon.surfaces.exports.retention:RETENTION",
     job_place="hanbeon.surfaces.exports.place:place_of_job",
     docs="exports.md",

@@ -6,12 +6,12 @@ import sys
 from typing import Any
 
 from hanbeon.clock import Clock
-from hanbeon.domain.exports.jobs import JobType, task_of
 from hanbeon.engine.pool import TaskPool
 from hanbeon.rendering.libraries import is_installed
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.exports.export_run import run_export
+from hanbeon.surfaces.exports.jobs import JobType, task_of
 from hanbeon.surfaces.exports.stream_call import ExportCall
 from hanbeon.surfaces.file_roots import export_root
 from hanbeon.tasks.task import PROCESS, Task, TaskOptions

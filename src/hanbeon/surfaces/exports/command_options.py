@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.domain.exports.jobs import JobType
-from hanbeon.domain.exports.vocabulary import ExportStatus
+from hanbeon.surfaces.exports.jobs import JobType
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 
 ReplayPath = Annotated[Path, typer.Argument(metavar="FILE", help="The replay's file.", show_default=False)]
 ReplayId = Annotated[str, typer.Argument(metavar="REPLAY", help="The replay's number.", show_default=False)]

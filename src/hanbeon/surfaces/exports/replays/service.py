@@ -13,20 +13,20 @@ import uuid_utils
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS
 from hanbeon.errors import HanbeonError, Kind, ReplayTooLarge
-from hanbeon.store.operations import replays
-from hanbeon.store.operations.replays import NewReplay, ReplayRecord
-from hanbeon.store.operations.unwanted_files import (
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports.replays import keywords, schemas
+from hanbeon.surfaces.exports.replays import rows as replays
+from hanbeon.surfaces.exports.replays.rows import NewReplay, ReplayRecord
+from hanbeon.surfaces.exports.replays.unwanted_files import (
     UnwantedFile,
     add_unwanted,
     delete_now,
     delete_unwanted,
     forget_unwanted,
 )
-from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports.replays.upload import Fate, Upload
 from hanbeon.surfaces.file_roots import made, replay_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, replay_number
-from hanbeon.surfaces.replays import keywords, schemas
-from hanbeon.surfaces.replays.upload import Fate, Upload
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 

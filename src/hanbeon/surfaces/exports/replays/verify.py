@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.service.verify import Audited, SurfaceAudit
-from hanbeon.store.operations import audit_exports as audit
-from hanbeon.store.operations.replays import ReplayRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports import audit_rows as audit
+from hanbeon.surfaces.exports.replays.rows import ReplayRecord
 from hanbeon.surfaces.stored_file import FileCode
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hanbeon.store.operations.replays import prune_replays
 from hanbeon.store.operations.retention import AgedRows, Retention, counts
-from hanbeon.store.operations.unwanted_files import delete_unwanted
+from hanbeon.surfaces.exports.replays.rows import prune_replays
+from hanbeon.surfaces.exports.replays.unwanted_files import delete_unwanted
 
 RETENTION = Retention(
     aged=(

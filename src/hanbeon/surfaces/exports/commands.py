@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hanbeon.cli import exits
-from hanbeon.cli.export.options import (
+from hanbeon.cli.groups import group
+from hanbeon.cli.options import Database, Json
+from hanbeon.surfaces.exports.command_options import (
     ExportId,
     Fps,
     Height,
@@ -28,8 +30,6 @@ from hanbeon.cli.export.options import (
     Wait,
     Width,
 )
-from hanbeon.cli.groups import group
-from hanbeon.cli.options import Database, Json
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -54,8 +54,8 @@ def replays(
     database: Database = None, user: User = _LOCAL, page: PageNumber = 0, size: PageSize = 20, json: Json = False
 ) -> None:
     """List the replays of a user, newest first."""
-    from hanbeon.cli.export.render import REPLAY_HEADINGS, replay_row
     from hanbeon.cli.output import print_json, print_table
+    from hanbeon.surfaces.exports.command_output import REPLAY_HEADINGS, replay_row
 
     found = _ask(database, lambda app: app.replays.list(page=page, size=size, by=user))
     if json:
@@ -114,8 +114,8 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the exports of a user, newest first."""
-    from hanbeon.cli.export.render import EXPORT_HEADINGS, export_row
     from hanbeon.cli.output import print_json, print_table
+    from hanbeon.surfaces.exports.command_output import EXPORT_HEADINGS, export_row
 
     found = _ask(database, lambda app: app.exports.list(job_type=type, status=status, page=page, size=size, by=user))
     if json:
@@ -172,7 +172,7 @@ def _export(
     json: bool,
 ) -> None:
     from hanbeon.cli.output import print_json
-    from hanbeon.domain.exports.vocabulary import ExportStatus
+    from hanbeon.surfaces.exports.vocabulary import ExportStatus
 
     async def work(app: App) -> Any:
         made = await create(app)
@@ -207,8 +207,8 @@ async def _until_ended(app: App, made: Any, user: str, *, quiet: bool) -> schema
 
 
 def _print(export: schemas.Export, json: bool) -> None:
-    from hanbeon.cli.export.render import export_facts
     from hanbeon.cli.output import print_facts, print_json
+    from hanbeon.surfaces.exports.command_output import export_facts
 
     if json:
         print_json(export)

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from hanbeon.errors import Conflict, ReplayInUse, ReplayNotFound, ReplayQuotaExceeded
-from hanbeon.store.operations.unwanted_files import UnwantedFile, add_unwanted, forget_unwanted
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted, forget_unwanted
 
 _REPLAYS_A_STEP = 100
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hanbeon.store.operations.exports import ExportRecord, export_record
-from hanbeon.store.operations.replays import ReplayRecord, replay_record
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports.replays.rows import ReplayRecord, replay_record
+from hanbeon.surfaces.exports.rows import ExportRecord, export_record
 
 _AT_ONCE = 500
 

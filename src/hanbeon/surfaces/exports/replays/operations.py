@@ -11,8 +11,8 @@ from hanbeon.errors import (
     ReplayQuotaExceeded,
     ReplayTooLarge,
 )
+from hanbeon.surfaces.exports.replays import schemas
 from hanbeon.surfaces.operation import Operation
-from hanbeon.surfaces.replays import schemas
 
 _REPLAYS = "/api/replays"
 _REPLAY = f"{_REPLAYS}/{{replayId}}"

@@ -10,9 +10,6 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.events import Event
-from hanbeon.domain.exports.events import ENDS, ExportEventType
-from hanbeon.domain.exports.jobs import PREFIX, QUEUE, ExportArgs, JobType, progress_in, result_in, task_of
-from hanbeon.domain.exports.vocabulary import error_code, status_of
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.retry import RetryPolicy
@@ -21,9 +18,12 @@ from hanbeon.store.operations import cancel
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.replays import ReplayRecord, lock_replay
-from hanbeon.store.operations.unwanted_files import UnwantedFile, add_unwanted
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.exports.event_types import ENDS, ExportEventType
+from hanbeon.surfaces.exports.jobs import PREFIX, QUEUE, ExportArgs, JobType, progress_in, result_in, task_of
+from hanbeon.surfaces.exports.replays.rows import ReplayRecord, lock_replay
+from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted
+from hanbeon.surfaces.exports.vocabulary import error_code, status_of
 from hanbeon.zones import zone_of
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hanbeon.domain.exports.jobs import JobType
+from hanbeon.surfaces.exports.jobs import JobType
 
 if TYPE_CHECKING:
     from hanbeon.settings import Settings

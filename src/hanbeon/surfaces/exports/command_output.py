@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.text import Text
 
 from hanbeon.cli.output import Cell
-from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.quotation import plain
+from hanbeon.surfaces.exports.replays.schemas import Replay
 from hanbeon.surfaces.exports.schemas import Export
-from hanbeon.surfaces.replays.schemas import Replay
+from hanbeon.surfaces.exports.vocabulary import ExportStatus
 
 EXPORT_HEADINGS = ("export", "type", "replay", "status", "progress", "created", "message")
 REPLAY_HEADINGS = ("replay", "bytes", "seconds", "created", "name", "title")

@@ -1,1 +1,0 @@
-"""`hanbeon export`: replays and their exports."""

@@ -1,1 +1,0 @@
-"""Exports of replays: their kinds, their jobs of the engine, and their events."""

@@ -1,0 +1,23 @@
+"""Tables and statements of replays and exports, with the words that they use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hanbeon.store.dialect import quoted
+from hanbeon.store.parts import StorePart
+from hanbeon.surfaces.exports.jobs import JobType, task_of
+
+PART = StorePart(
+    Path(__file__).parent,
+    {
+        "export_types": quoted(JobType),
+        "export_tasks": quoted(task_of(each) for each in JobType),
+        # The columns of the records of r, a replay, and of e, an export, with j, its job.
+        "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
+        "r.created_at",
+        "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
+        "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
+        "j.failure_type, j.error_message",
+    },
+)
