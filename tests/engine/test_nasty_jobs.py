@@ -12,8 +12,7 @@ import pytest
 from hanbeon import JobRequest, State
 from tests.engine import nasty
 from tests.storm.moments import rows_of
-from tests.storm.scale import sized
-from tests.storm.sizes import short_on
+from tests.storm.sizes import short_on, sized
 
 SLOTS = 8
 WAIT = 1_800.0

@@ -18,7 +18,7 @@ from hanbeon.tasks.task import Task
 from tests.executors import bodies
 from tests.executors.workbench import GRACE, CommandBench, alive, numbers, until, watched
 from tests.storm.journal import Journal
-from tests.storm.scale import SLACK
+from tests.storm.sizes import SLACK
 
 ROOT = str(Path(__file__).parents[2])
 KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]

@@ -16,7 +16,7 @@ from hanbeon.tasks.task import Task
 from tests.executors import bodies, slow_module
 from tests.executors.workbench import GRACE, Bench, alive, numbers, until, watched
 from tests.storm.journal import Journal
-from tests.storm.scale import SLACK
+from tests.storm.sizes import SLACK
 
 _LONG = {"lease": 1_200.0}
 PATIENT_SECONDS = 60.0

@@ -17,7 +17,7 @@ from hanbeon.executors.sessions import End
 from hanbeon.executors.supervisor import processes
 from hanbeon.executors.supervisor_client import ROOT, SupervisorClient
 from tests.executors.workbench import alive, until
-from tests.storm.scale import SLACK
+from tests.storm.sizes import SLACK
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 

@@ -24,7 +24,7 @@ from hanbeon.tasks.context import AttemptBackend
 from hanbeon.tasks.task import Task
 from tests.executors.backend import Started, new_call
 from tests.storm.journal import Journal
-from tests.storm.scale import SLACK
+from tests.storm.sizes import SLACK
 
 GRACE = 0.5
 

@@ -14,7 +14,7 @@ from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.surfaces.store_parts import migrate
 from hanbeon.surfaces.verify import verify
 from tests.pooler.tasks import make_app
-from tests.storm.workers import worker_processes
+from tests.storm.fleet import worker_processes
 
 
 async def pooled(url: str) -> bool:

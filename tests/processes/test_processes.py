@@ -10,7 +10,7 @@ import pytest
 
 from tests.processes.fork_server import ROOT
 from tests.processes.process import PATIENCE
-from tests.storm.workers import WorkerProcess, worker_processes
+from tests.storm.fleet import WorkerProcess, worker_processes
 
 
 def test_a_worker_gets_ready_and_stops_cleanly(sqlite_url: str) -> None:
@@ -36,7 +36,7 @@ def test_a_worker_that_cannot_start_says_why() -> None:
 
 def test_a_worker_ends_with_a_killed_owner(sqlite_url: str) -> None:
     program = (
-        "import sys; from tests.storm.workers import WorkerProcess;"
+        "import sys; from tests.storm.fleet import WorkerProcess;"
         "worker = WorkerProcess.start(sys.argv[1]).wait_ready();"
         "print(worker.pid, flush=True); sys.stdin.read()"
     )

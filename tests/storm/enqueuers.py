@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hanbeon import App, HanbeonError, JobRequest
-from tests.processes.owner import end_with_the_owner
-from tests.processes.process import READY
-from tests.storm.race_tasks import make_app
+from tests.storm.answers import answer_all
+from tests.storm.tasks import make_app
 
 ONE_HOUR = 3600
 WAYS: dict[str, dict[str, Any]] = {
@@ -22,7 +20,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "refuse": {"on_conflict": "refuse"},
     "replace": {"on_conflict": "replace_pending", "delay": ONE_HOUR},
 }
-DONE = "done "
 
 
 def cause_id(number: int) -> str:
@@ -66,19 +63,10 @@ SHAPES: dict[str, Shape] = {function.__name__: function for function in (one_by_
 
 
 async def enqueue(url: str, shape: str, causes: int) -> None:
-    """Enqueue in each way that standard input names, when it is named."""
-    loop, asked = asyncio.get_running_loop(), asyncio.Queue[str]()
-    end_with_the_owner(lambda line: _hand_over(loop, asked, line))
+    """Enqueue in each way that is asked for, when it is asked for."""
     async with make_app(url) as app:
         await app.counts()
-        print(READY, flush=True)
-        while True:
-            way = await asked.get()
-            print(f"{DONE}{way} {json.dumps(await SHAPES[shape](app, way, causes))}", flush=True)
-
-
-def _hand_over(loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[str], line: str) -> None:
-    loop.call_soon_threadsafe(asked.put_nowait, line)
+        await answer_all(lambda way: SHAPES[shape](app, way, causes))
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""Worker processes that are killed and replaced while they work."""
+"""Worker processes: to race with each other, and to be killed, frozen and replaced while they work."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from typing import Any, Self
 
 from hanbeon import App
+from tests.processes.main import Arguments
+from tests.processes.process import Process, together
 from tests.storm import tasks
-from tests.storm.workers import WorkerProcess
 
 # Short leases, so that a dead worker's jobs are taken over soon; the poll is only a safety net.
 QUICK = {"lease": 2.0, "poll": 1.0}
@@ -20,19 +22,49 @@ LASTING = {"lease": 60.0, "poll": 1.0}
 DEFECTS = ("loop_failed", "attempt_crashed", "was never retrieved", "was never awaited")
 
 
+class WorkerProcess(Process):
+    """A process with one or more workers; ready when they are registered and claim."""
+
+    @classmethod
+    def start(
+        cls,
+        url: str,
+        module: str = "tests.storm.apps",
+        *,
+        settings: Mapping[str, Any] | None = None,
+        concurrency: int = 10,
+        workers: int = 1,
+        before: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Start a process that runs `workers` workers of the App that `module.make_app(url, **settings)` makes.
+
+        `before` names a function, as `module:function`, to call first. Returns at once; see `wait_ready`.
+        """
+        arguments = Arguments(url, module, dict(settings or {}), concurrency, workers, before)
+        return cls("tests.processes.main", [json.dumps(arguments)], environment)
+
+
+def worker_processes(count: int, url: str, **options: Any) -> AbstractContextManager[list[WorkerProcess]]:
+    """Yield several identical worker processes, all ready, with the settings of production unless others are given."""
+    return together(count, lambda _: WorkerProcess.start(url, **options))
+
+
 class Fleet:
     """Worker processes of one database. Only those that the fleet killed may end, and none may report a defect."""
 
-    def __init__(self, url: str, **options: Any) -> None:
-        self._url = url
-        self._options: dict[str, Any] = {"module": "tests.storm.worker_app", "settings": QUICK} | options
+    def __init__(self, url: str, kind: str = "jobs", **options: Any) -> None:
+        self._url, self._kind = url, kind
+        self._options: dict[str, Any] = {"settings": QUICK} | options
         self.at_work: list[WorkerProcess] = []
         self._ended: list[WorkerProcess] = []
 
     def start(self, count: int = 1, **options: Any) -> WorkerProcess:
         """Start more workers and return the last; they are not ready yet."""
+        chosen = {"url": self._url} | self._options | options
+        chosen["settings"] = {"kind": self._kind} | chosen["settings"]
         for _ in range(count):
-            self.at_work.append(WorkerProcess.start(**{"url": self._url} | self._options | options))
+            self.at_work.append(WorkerProcess.start(**chosen))
         return self.at_work[-1]
 
     async def ready(self) -> Fleet:

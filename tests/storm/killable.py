@@ -1,4 +1,4 @@
-"""Processes and commands that refuse to end, and the App that the harness starts in each worker process."""
+"""Processes and commands that refuse to end, and the App that has them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon import App, SyncContext
-from hanbeon.cli.logs import log_to_stderr
 from tests.storm.stubborn import refuse_to_end, tell_overlaps
 
 GRACE = 0.5
@@ -16,11 +15,6 @@ SETTINGS = {"lease": 8.0, "poll": 0.5, "stop_grace": GRACE}
 
 
 def make_app(url: str, **settings: Any) -> App:
-    log_to_stderr()
-    return quiet_app(url, **settings)
-
-
-def quiet_app(url: str, **settings: Any) -> App:
     app = App(url, **settings)
     app.task(timeout=60.0, retries=1000, retry_delay=0.0)(stubborn)
     app.task(executor="process", retries=0)(quick)

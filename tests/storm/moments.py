@@ -22,6 +22,7 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.verify import verify
 from tests.guarantees import guarantee
 from tests.storm.journal import Journal
+from tests.storm.sizes import TIMEOUT
 
 T = TypeVar("T")
 PATIENCE = 60.0
@@ -67,6 +68,15 @@ async def until_state(app: App, job_id: str, *states: State, timeout: float = PA
         return record if record.state in states else None
 
     return await until(f"job {job_id} {' or '.join(states)}", ask, timeout)
+
+
+async def until_succeeded(app: App, count: int, queue: str | None = None) -> None:
+    """Wait until this many jobs have succeeded."""
+
+    async def ask() -> bool | None:
+        return True if (await app.counts(queue)).get(State.SUCCEEDED, 0) >= count else None
+
+    await until(f"{count} succeeded jobs", ask, TIMEOUT * 0.8)
 
 
 async def until_attempt(app: App, job_id: str, number: int, timeout: float = PATIENCE) -> AttemptRecord:

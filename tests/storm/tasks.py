@@ -34,6 +34,7 @@ def make_app(url: str, *, clock: Clock | None = None, **settings: Any) -> App:
         tried()(thread_function)
     tried("limited", timeout=3.0)(first_try_hangs)
     tried("at_most_once", on_lost="fail")(first_try_hangs)
+    app.task(retries=3, retry_delay=0)(tiny)
     child = tried("child")(quick)
 
     async def bear(ctx: Context, children: int) -> None:
@@ -83,6 +84,15 @@ async def ledger(ctx: Context, pause: float) -> None:
 def ledger_threaded(ctx: SyncContext, pause: float) -> None:
     ctx.transaction().execute(WRITE, ctx.job_id, ctx.fence)
     time.sleep(pause)
+
+
+async def tiny(ctx: Context, journal: str, pause: float = 0.0, failures: int = 0) -> None:
+    """Record that it ran, after failing `failures` times; each failure is recorded too."""
+    await asyncio.sleep(pause)
+    if ctx.attempt <= failures:
+        write_line(journal, f"failed {ctx.job_id} {ctx.fence}")
+        raise RuntimeError("as asked")
+    write_line(journal, f"ran {ctx.job_id} {ctx.fence}")
 
 
 # One by one

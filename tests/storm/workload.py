@@ -14,7 +14,7 @@ from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.tasks.request import JobRequest
 from tests.guarantees import guarantee
 from tests.storm.moments import assert_sound, ledger_of, make_ledger, rows_of, until
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 _PAGE = 1000
 _KINDS = {

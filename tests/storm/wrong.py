@@ -37,22 +37,19 @@ _limits = msgspec.json.Decoder(QueueLimits)
 
 def right() -> None:
     """Lock, then count in the next statement."""
-    _change({"pause": _PAUSE})
+    statements_changed({"pause": _PAUSE}).start()
     _pause_before_taking()
 
 
 def count_without_lock() -> None:
     """Wrong: count what runs in a snapshot, with nothing that keeps others from counting the same."""
-    lock = Postgres.words["lock"]
-    text = statement("lock_queues", Postgres)
-    assert text.count(lock) == 1
-    _change({"pause": _PAUSE, "lock_queues": text.replace(lock, "")})
+    statements_changed({"pause": _PAUSE, "lock_queues": without("lock_queues", "lock")}).start()
     _pause_before_taking()
 
 
 def lock_and_count_at_once() -> None:
     """Wrong: the statement waits for the lock, but counts in the snapshot it took before it waited."""
-    _change({"pause": _PAUSE, "lock_and_count": translate(_LOCK_AND_COUNT, Postgres)})
+    statements_changed({"pause": _PAUSE, "lock_and_count": translate(_LOCK_AND_COUNT, Postgres)}).start()
     _pause_before_taking()
     count_running = claim._count_running
 
@@ -80,13 +77,21 @@ class _Locked(dict[int, QueueLimits]):
         self.usage: dict[int, Usage] = {}
 
 
-def _change(texts: dict[str, str]) -> None:
-    """Replace the texts of named statements."""
+def statements_changed(texts: dict[str, str]) -> Any:
+    """Return a patch that replaces the texts of named statements on PostgreSQL."""
 
     def changed(name: str, dialect: Any, precondition: str | None = None) -> str:
         return texts.get(name) or statement(name, dialect, precondition)
 
-    patch.object(postgres, "statement", changed).start()
+    return patch.object(postgres, "statement", changed)
+
+
+def without(name: str, word: str) -> str:
+    """Return the text of a statement without one of its locks."""
+    lock = Postgres.words[word]
+    text = statement(name, Postgres)
+    assert text.count(lock) == 1
+    return text.replace(lock, "")
 
 
 def _pause_before_taking() -> None:

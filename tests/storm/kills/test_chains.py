@@ -13,11 +13,10 @@ from hanbeon import App
 from hanbeon.surfaces.chains.schemas import Chain
 from hanbeon.surfaces.verify import verify
 from tests.guarantees import guarantee
-from tests.storm.chain_app import LIBRARY
+from tests.storm.apps import CHAIN_LIBRARY
 from tests.storm.fleet import LASTING, Fleet, fleet
 from tests.storm.moments import until
-from tests.storm.scale import TIMEOUT, sized
-from tests.storm.sizes import short_on
+from tests.storm.sizes import TIMEOUT, short_on, sized
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 Step = tuple[str, int]
@@ -46,7 +45,7 @@ class Scene:
             }
             for n in range(self.length)
         ]
-        chain = await self.app.chains.create(queue_library=LIBRARY, jobs=jobs)
+        chain = await self.app.chains.create(queue_library=CHAIN_LIBRARY, jobs=jobs)
         self.queue_id = chain.queue_id
         await self.app.chains.run(chain)
 
@@ -119,8 +118,8 @@ async def test_chain_survives_kills_between_operations(database_url: str, tmp_pa
 
 @asynccontextmanager
 async def scene_of(url: str, folder: Path, length: int) -> AsyncIterator[tuple[Scene, Fleet]]:
-    async with App(url, chain_libraries=LIBRARY) as app:
-        with fleet(url, module="tests.storm.chain_app", settings=LASTING) as workers:
+    async with App(url, chain_libraries=CHAIN_LIBRARY) as app:
+        with fleet(url, kind="chains", settings=LASTING) as workers:
             workers.start()
             await workers.ready()
             yield Scene(app, folder, length), workers
@@ -145,15 +144,15 @@ async def test_many_chains_on_two_workers_end(database_url: str, tmp_path: Path)
     """A tenth of them fail at their last job, and each undoes its own ten steps."""
     count, length = CHAINS, 10
     operations: dict[str, Any] = {"forward_operation": "forward", "backward_operation": "backward"}
-    async with App(database_url, chain_libraries=LIBRARY) as app:
-        with fleet(database_url, module="tests.storm.chain_app", settings=LASTING) as workers:
+    async with App(database_url, chain_libraries=CHAIN_LIBRARY) as app:
+        with fleet(database_url, kind="chains", settings=LASTING) as workers:
             workers.start(2)
             await workers.ready()
             for number in range(count):
                 last = "forward_fails" if number % 10 == 0 else "forward"
                 jobs = [{**operations, "arguments": {"folder": str(tmp_path), "n": n}} for n in range(length)]
                 jobs[-1]["forward_operation"] = last
-                chain = await app.chains.create(queue_library=LIBRARY, jobs=jobs)
+                chain = await app.chains.create(queue_library=CHAIN_LIBRARY, jobs=jobs)
                 await app.chains.run(chain)
 
             async def none_runs() -> bool | None:

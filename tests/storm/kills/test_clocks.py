@@ -10,7 +10,7 @@ from hanbeon.store.operations.queries import attempts_of
 from tests.storm.fleet import QUICK, fleet, opened
 from tests.storm.journal import Journal
 from tests.storm.moments import assert_sound, enqueue, statuses, until_state
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

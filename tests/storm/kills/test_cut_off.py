@@ -11,7 +11,7 @@ from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from tests.databases.proxy import FaultProxy, fault_proxy
 from tests.guarantees import guarantee
-from tests.storm.fleet import fleet, opened
+from tests.storm.fleet import WorkerProcess, fleet, opened
 from tests.storm.journal import Journal, boottime
 from tests.storm.moments import (
     assert_sound,
@@ -24,8 +24,7 @@ from tests.storm.moments import (
     until_line,
     until_state,
 )
-from tests.storm.scale import LONG, TIMEOUT
-from tests.storm.workers import WorkerProcess
+from tests.storm.sizes import LONG, TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

@@ -9,7 +9,7 @@ from tests.databases.proxy import Ask, fault_proxy
 from tests.storm.fleet import fleet, opened
 from tests.storm.journal import Journal
 from tests.storm.moments import assert_sound, direct, enqueue, until_line, until_state
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

@@ -10,7 +10,7 @@ from hanbeon.domain.retry import FailureType
 from tests.storm.fleet import fleet, opened
 from tests.storm.journal import Journal
 from tests.storm.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

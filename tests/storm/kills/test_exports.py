@@ -22,7 +22,7 @@ from tests.storm.exports.storm import ExportStorm
 from tests.storm.exports.stream_worker import Fate
 from tests.storm.journal import Journal
 from tests.storm.moments import assert_sound, rows_of, until
-from tests.storm.scale import SEEDS, TIMEOUT, sized
+from tests.storm.sizes import SEEDS, TIMEOUT, sized
 
 # Twice the usual: a server that is killed leaves requests that can be repeated a minute later.
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(2 * TIMEOUT)]

@@ -12,7 +12,7 @@ from tests.guarantees import guarantee
 from tests.storm.fleet import QUICK, fleet, opened
 from tests.storm.journal import Journal
 from tests.storm.moments import assert_sound, enqueue, ledger_of, make_ledger, statuses, until_line, until_state
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

@@ -11,13 +11,12 @@ from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from tests.guarantees import guarantee
 from tests.storm import killable
-from tests.storm.fleet import Fleet, fleet
+from tests.storm.fleet import Fleet, WorkerProcess, fleet
 from tests.storm.journal import Journal, boottime
 from tests.storm.killable import GRACE, SETTINGS
 from tests.storm.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
-from tests.storm.scale import LONG, SLACK, TIMEOUT
+from tests.storm.sizes import LONG, SLACK, TIMEOUT
 from tests.storm.stubborn import runs
-from tests.storm.workers import WorkerProcess
 
 pytestmark = [
     pytest.mark.chaos,
@@ -39,7 +38,7 @@ _DEADLINE = 4.0
 @asynccontextmanager
 async def _opened(url: str) -> AsyncIterator[App]:
     """An App without workers, on a database that is brought up to date first."""
-    app = killable.quiet_app(url)
+    app = killable.make_app(url)
     await app.migrate()
     async with app:
         yield app
@@ -69,7 +68,7 @@ async def test_deadline_kills_the_whole_session_before_the_retry(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with fleet(database_url, module="tests.storm.killable", settings=SETTINGS) as workers:
+        with fleet(database_url, kind="killable", settings=SETTINGS) as workers:
             workers.start(concurrency=1)
             await workers.ready()
             job_id = await enqueue(app, task, journal=str(journal), options={"timeout": _DEADLINE})
@@ -94,7 +93,7 @@ async def test_deadline_kills_the_whole_session_before_the_retry(
 @pytest.mark.timing_sensitive
 async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, journal: Journal, task: str) -> None:
     async with _opened(database_url) as app:
-        with fleet(database_url, module="tests.storm.killable", settings=SETTINGS) as workers:
+        with fleet(database_url, kind="killable", settings=SETTINGS) as workers:
             workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
@@ -119,7 +118,7 @@ async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with fleet(database_url, module="tests.storm.killable", settings=SETTINGS) as workers:
+        with fleet(database_url, kind="killable", settings=SETTINGS) as workers:
             dying = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
@@ -137,7 +136,7 @@ async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with fleet(database_url, module="tests.storm.killable", settings=SETTINGS) as workers:
+        with fleet(database_url, kind="killable", settings=SETTINGS) as workers:
             frozen = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)

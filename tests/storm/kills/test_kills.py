@@ -6,8 +6,7 @@ import pytest
 
 from tests.storm.fleet import fleet, opened
 from tests.storm.moments import rows_of
-from tests.storm.scale import SEEDS, TIMEOUT, sized
-from tests.storm.sizes import part, short_on
+from tests.storm.sizes import SEEDS, TIMEOUT, part, short_on, sized
 from tests.storm.workload import Workload
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]

@@ -9,8 +9,7 @@ from hanbeon.domain.lifecycle import State
 from tests.databases.postgres import PostgresServer
 from tests.storm.fleet import QUICK, fleet, opened
 from tests.storm.moments import direct, enqueue, until, until_state
-from tests.storm.scale import SEEDS, TIMEOUT, sized
-from tests.storm.sizes import both_sizes, part
+from tests.storm.sizes import SEEDS, TIMEOUT, both_sizes, part, sized
 from tests.storm.workload import Workload
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]

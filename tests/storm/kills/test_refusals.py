@@ -20,8 +20,7 @@ from tests.server.client import Client, serving
 from tests.store.world import new_id
 from tests.storm.fleet import Fleet, fleet, opened
 from tests.storm.moments import assert_sound, direct, rows_of, until
-from tests.storm.scale import SEEDS, TIMEOUT, sized
-from tests.storm.sizes import both_sizes, part
+from tests.storm.sizes import SEEDS, TIMEOUT, both_sizes, part, sized
 from tests.storm.workload import Workload
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]

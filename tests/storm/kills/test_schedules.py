@@ -7,13 +7,11 @@ import random
 
 import pytest
 
-from tests.storm.fleet import QUICK, Fleet, fleet
+from tests.storm.fleet import QUICK, Fleet, WorkerProcess, fleet
 from tests.storm.journal import Journal
 from tests.storm.moments import rows_of, until
-from tests.storm.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.storm.schedules.storm import Storm, assert_fits, storm, worker_options
-from tests.storm.sizes import part, short_on
-from tests.storm.workers import WorkerProcess
+from tests.storm.sizes import LONG, SEEDS, TIMEOUT, part, short_on, sized
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

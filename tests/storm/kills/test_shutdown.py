@@ -10,7 +10,7 @@ from hanbeon.domain.lifecycle import State
 from tests.storm.fleet import QUICK, fleet, opened
 from tests.storm.journal import Journal, boottime
 from tests.storm.moments import assert_sound, enqueue, statuses, until_line, until_state
-from tests.storm.scale import TIMEOUT
+from tests.storm.sizes import TIMEOUT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

@@ -13,8 +13,7 @@ from tests.guarantees import guarantee
 from tests.outbound.web import Reply, Seen, Web, reply, silence
 from tests.storm.fleet import LASTING, fleet
 from tests.storm.moments import until
-from tests.storm.scale import TIMEOUT
-from tests.storm.sizes import short_on
+from tests.storm.sizes import TIMEOUT, short_on
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 RECIPIENTS = 3
@@ -52,7 +51,7 @@ async def test_workflow_survives_kills_inside_its_steps(database_url: str, share
         steps = [{"type": "http", "url": f"{web.url}{path}", "name": path[1:]} for path in paths[:4]]
         people = [{"target": f"json://127.0.0.1:{web.port}{path}"} for path in paths[4:]]
         steps.append({"type": "message", "name": "mail", "body": "안녕", "recipients": people})  # type: ignore[dict-item]
-        with fleet(database_url, module="tests.storm.workflow_app", settings=LASTING) as workers:
+        with fleet(database_url, kind="workflows", settings=LASTING) as workers:
             workers.start()
             await workers.ready()
             made = await app.workflows.create(

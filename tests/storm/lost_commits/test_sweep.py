@@ -10,7 +10,7 @@ from tests.store.write_operations import writing_operations
 from tests.storm.lost_commits import export_cases, job_cases, stream_cases, surface_cases, workflow_cases
 from tests.storm.lost_commits.scene import LEASE, Case, Scene, Stage, stage
 from tests.storm.lost_commits.tasks import add_tasks
-from tests.storm.scale import LONG
+from tests.storm.sizes import LONG
 
 CASES: list[Case] = [
     *(*job_cases.CASES, *surface_cases.CASES, *workflow_cases.CASES),

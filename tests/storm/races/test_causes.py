@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,9 +11,12 @@ import pytest
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import UniqueKeyTaken
 from tests.processes.process import Process, together
-from tests.storm.enqueuers import DONE, WAYS, Shape, in_a_batch, one_by_one
+from tests.storm.answers import ask_all
+from tests.storm.enqueuers import WAYS, Shape, in_a_batch, one_by_one
+from tests.storm.fleet import opened
+from tests.storm.moments import assert_sound
 from tests.storm.observer import query
-from tests.storm.race import check_sound, race_app
+from tests.storm.race import assert_no_deadlocks
 from tests.storm.sizes import TIMEOUT, part, short_on, sized
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
@@ -35,30 +37,19 @@ class Answer(NamedTuple):
 @pytest.mark.parametrize(("shape", "size"), [(one_by_one, 50), (in_a_batch, 200)])
 async def test_one_cause_makes_one_job(database_url: str, shape: Shape, size: int, share: float) -> None:
     causes = part(sized(size), share)
-    async with race_app(database_url) as app:
+    async with opened(database_url) as app:
         with together(PROCESSES, lambda _: _enqueuer(database_url, shape.__name__, causes)) as processes:
             for way in WAYS:
-                for process in processes:
-                    process.say(way)
-                answers = [answer for process in processes for answer in _answers(process, way)]
+                answers = [Answer(*answer) for answer in ask_all(processes, way)]
                 assert Counter(answer.cause for answer in answers) == dict.fromkeys(range(causes), PROCESSES)
                 _check_answers(way, answers)
                 await _check_jobs(database_url, way, causes)
-        await check_sound(app)
-    if database_url.startswith("postgresql:"):
-        # Deadlocks are rolled back and retried, but each costs a second, so none may occur.
-        rows = await query(database_url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        assert [row[0] for row in rows] == [0]
+        await assert_sound(app)
+    await assert_no_deadlocks(database_url)
 
 
 def _enqueuer(url: str, shape: str, causes: int) -> Process:
     return Process("tests.storm.enqueuers", [url, shape, str(causes)])
-
-
-def _answers(process: Process, way: str) -> list[Answer]:
-    begin = f"{DONE}{way} "
-    line = process.wait_for(lambda line: line.startswith(begin), begin, TIMEOUT)
-    return [Answer(*answer) for answer in json.loads(line.removeprefix(begin))]
 
 
 def _check_answers(way: str, answers: Iterable[Answer]) -> None:

@@ -17,11 +17,11 @@ from hanbeon.clock import MICROS
 from hanbeon.store.operations.queries import now_us
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.service import Schedules
+from tests.storm.fleet import WorkerProcess
 from tests.storm.journal import Journal
 from tests.storm.moments import until
 from tests.storm.schedules.storm import Storm, storm, worker_options
 from tests.storm.sizes import TIMEOUT
-from tests.storm.workers import WorkerProcess
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -10,7 +10,6 @@ from collections import Counter
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +20,10 @@ from hanbeon.errors import ExecutionUnfinished, UniqueKeyTaken, WrongState
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.surfaces.schedules.service import Schedules
 from tests.processes.process import Process, together
+from tests.storm.answers import ask_all
 from tests.storm.journal import Journal
-from tests.storm.moments import direct
-from tests.storm.observer import query
-from tests.storm.race import check_sound
-from tests.storm.schedules.askers import DONE
+from tests.storm.moments import assert_sound, direct
+from tests.storm.race import assert_no_deadlocks
 from tests.storm.schedules.storm import assert_fits, storm
 from tests.storm.sizes import TIMEOUT, both_sizes, part, short_on, sized
 
@@ -42,36 +40,15 @@ async def test_one_manual_run_and_one_schedule_name_win(database_url: str, share
         schedules = Schedules(run.app)
         with together(PROCESSES, lambda _: Process("tests.storm.schedules.askers", [database_url])) as processes:
             for number in range(part(sized(25), share)):
-                assert _all_ask(processes, number, {"run": "alone0"}) == {201: 1, 409: PROCESSES * ASKS - 1}
+                assert Counter(ask_all(processes, json.dumps({"run": "alone0"}))) == {201: 1, 409: PROCESSES * ASKS - 1}
                 (execution,) = (await schedules.executions(status="PENDING")).items
                 await schedules.cancel(execution.execution_id)
                 body = {"task_id": "alone0", "cron": "@daily", "name": f"name {number}"}
                 body["args"] = {"label": "", "journal": os.devnull}  # type: ignore[assignment]
-                assert _all_ask(processes, number, {"create": body}) == {201: 1, 409: PROCESSES * ASKS - 1}
+                assert Counter(ask_all(processes, json.dumps({"create": body}))) == {201: 1, 409: PROCESSES * ASKS - 1}
                 assert len((await schedules.list(name=f"name {number}")).items) == 1
-        await check_sound(run.app)
-    await _assert_no_deadlocks(database_url)
-
-
-def _all_ask(processes: list[Process], number: int, request: dict[str, Any]) -> Counter[int]:
-    before = [process.output.count(DONE) for process in processes]
-    for process in processes:
-        process.say(json.dumps(request))
-    statuses: Counter[int] = Counter()
-    for process, count in zip(processes, before, strict=True):
-        statuses.update(_answer(process, count))
-    return statuses
-
-
-def _answer(process: Process, before: int) -> list[int]:
-    """Return its next answer, after `before` earlier ones."""
-    answers = iter(range(before + 1))
-
-    def fits(line: str) -> bool:
-        return line.startswith(DONE) and next(answers) == before
-
-    answer: list[int] = json.loads(process.wait_for(fits, DONE, TIMEOUT).removeprefix(DONE))
-    return answer
+        await assert_sound(run.app)
+    await assert_no_deadlocks(database_url)
 
 
 @both_sizes
@@ -92,7 +69,7 @@ async def test_manual_run_and_retried_execution_exclude_each_other(app: App, sha
             refused[refusals[0].__name__] += 1
             (unfinished,) = (await schedules.executions(status="PENDING")).items
             await schedules.cancel(unfinished.execution_id)
-    await check_sound(app)
+    await assert_sound(app)
 
 
 async def _work() -> None:
@@ -112,7 +89,7 @@ async def test_tasks_reregister_while_their_fires_run(postgres_url: str, share: 
             run.act_for(part(sized(6), share), pause=0.01), *(_register(twin, share) for twin in twins)
         )
         assert_fits(await run.end(TIMEOUT / 4), run.shared)
-    await _assert_no_deadlocks(postgres_url)
+    await assert_no_deadlocks(postgres_url)
 
 
 async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_path: Path) -> None:
@@ -141,10 +118,3 @@ async def _register(app: App, share: float) -> None:
         for job in await app.store.write(partial(register_tasks, tasks=settings, by="another")):
             await app.store.write(partial(follow, job=job))
         await asyncio.sleep(0.02)
-
-
-async def _assert_no_deadlocks(url: str) -> None:
-    """Deadlocks are rolled back and retried, but each costs a second."""
-    if url.startswith("postgresql:"):
-        rows = await query(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        assert [row[0] for row in rows] == [0]

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App, State, Task
+from tests.storm.fleet import opened, worker_processes
 from tests.storm.journal import Journal
-from tests.storm.race import check_sound, enqueue, race_app, tiny_jobs, until, until_succeeded
+from tests.storm.moments import assert_sound, until, until_succeeded
+from tests.storm.race import enqueue_all, tiny_jobs
 from tests.storm.sizes import TIMEOUT, part, short_on, sized
-from tests.storm.workers import worker_processes
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
@@ -26,7 +27,7 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, share:
     """
     journal, held, stuck = Journal(tmp_path / "journal"), Journal(tmp_path / "held"), part(sized(1000), share)
     moving = part(MOVING, share)
-    async with race_app(database_url) as app:
+    async with opened(database_url) as app:
         elsewhere = _task_of_another_app(app)
         gated = app.tasks.get("gated")
         await app.configure_queue("saturated", max_concurrent=1)
@@ -35,13 +36,13 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, share:
         for queue, role in (("saturated", ""), ("moving", "full")):
             hold = gated.call(journal=str(held), gate=str(tmp_path / "never"))
             await app.enqueue(hold.set(queue=queue, role=role, urgent=True))
-            await enqueue(app, tiny_jobs(app, journal, stuck, queue=queue, role=role, urgent=True))
-        await enqueue(app, tiny_jobs(app, journal, stuck, queue="paused", urgent=True))
+            await enqueue_all(app, tiny_jobs(app, journal, stuck, queue=queue, role=role, urgent=True))
+        await enqueue_all(app, tiny_jobs(app, journal, stuck, queue="paused", urgent=True))
         for queue in ("unknown", "moving"):
-            await enqueue(app, [elsewhere.call().set(queue=queue, urgent=True) for _ in range(stuck)])
+            await enqueue_all(app, [elsewhere.call().set(queue=queue, urgent=True) for _ in range(stuck)])
         with worker_processes(2, database_url, settings={"shutdown_grace": 0}) as started:
-            await until(lambda: _began(held, 2), "both slots to be held")
-            ids = await enqueue(app, tiny_jobs(app, journal, moving, queue="moving"))
+            await until("both slots are held", lambda: _both_held(held))
+            ids = await enqueue_all(app, tiny_jobs(app, journal, moving, queue="moving"))
             await until_succeeded(app, moving, "moving")
             assert {queue.name: await _counts(app, queue.name) for queue in await app.queues()} == {
                 "saturated": {State.RUNNING: 1, State.READY: stuck},
@@ -53,7 +54,7 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, share:
             assert journal.count("ran") == Counter(ids)
             for process in started:
                 process.stop()
-        await check_sound(app)
+        await assert_sound(app)
 
 
 def _task_of_another_app(app: App) -> Task[[], None]:
@@ -70,5 +71,5 @@ async def _counts(app: App, queue: str) -> dict[State, int]:
     return {state: count for state, count in (await app.counts(queue)).items() if count}
 
 
-async def _began(journal: Journal, count: int) -> bool:
-    return len(journal.lines("began")) == count
+async def _both_held(journal: Journal) -> bool | None:
+    return True if len(journal.lines("began")) == 2 else None

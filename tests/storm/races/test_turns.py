@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from hanbeon import App, JobRequest
+from tests.storm.fleet import opened, worker_processes
 from tests.storm.journal import Journal
+from tests.storm.moments import assert_sound, until_succeeded
 from tests.storm.observer import query
-from tests.storm.race import check_ran_once, check_shared, check_sound, race_app, tiny_jobs, until_succeeded
+from tests.storm.race import assert_ran_once, assert_shared, tiny_jobs
 from tests.storm.sizes import TIMEOUT, both_sizes, part, sized
-from tests.storm.workers import worker_processes
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
@@ -42,7 +43,7 @@ async def test_small_queues_do_not_wait_for_a_big_one(
     journal, big = Journal(tmp_path / "journal"), part(sized(size), share, least=1_000)
     most = processes * (SMALL + 1) * CONCURRENCY
     assert most < big / 2
-    async with race_app(database_url) as app:
+    async with opened(database_url) as app:
         early = [job.id for job in await app.enqueue_many(_jobs(app, journal, big, EARLY, "ab"))]
         with worker_processes(processes, database_url, concurrency=CONCURRENCY) as started:
             await until_succeeded(app, UNDER_WAY, "big")
@@ -53,9 +54,9 @@ async def test_small_queues_do_not_wait_for_a_big_one(
         starts = await query(database_url, STARTS)
         assert _started_before(starts, set(early), EARLY) <= most
         assert _started_before(starts, set(late), LATE) <= most
-        await check_shared(database_url)
-        await check_ran_once(database_url, journal, early + late)
-        await check_sound(app)
+        await assert_shared(database_url)
+        await assert_ran_once(database_url, journal, early + late)
+        await assert_sound(app)
 
 
 def _jobs(app: App, journal: Journal, big: int, small: Sequence[str], keys: str) -> list[JobRequest[Any]]:

@@ -16,10 +16,9 @@ import pytest
 
 from hanbeon.errors import IdAlreadyUsed
 from tests.storm.journal import Journal
-from tests.storm.scale import LONG
 from tests.storm.schedules import wrong
 from tests.storm.schedules.storm import Storm, assert_fits, storm
-from tests.storm.sizes import TIMEOUT
+from tests.storm.sizes import LONG, TIMEOUT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 

@@ -16,11 +16,12 @@ from hanbeon import App
 from hanbeon.domain.audit.findings import Code
 from hanbeon.surfaces.verify import verify
 from tests.storm import wrong
-from tests.storm.race import check_sound, enqueue, race_app, until_succeeded
+from tests.storm.fleet import opened, worker_processes
+from tests.storm.journal import Journal
+from tests.storm.moments import assert_sound, until_succeeded
+from tests.storm.race import enqueue_all, tiny_jobs
 from tests.storm.sampler import Sampler
-from tests.storm.scale import LONG
-from tests.storm.sizes import TIMEOUT
-from tests.storm.workers import worker_processes
+from tests.storm.sizes import LONG, TIMEOUT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
@@ -57,22 +58,19 @@ async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_p
             await _run_round(app, number, tmp_path)
         assert not sampler.exceeded, sampler
         assert sampler.most_in(QUEUE) == 1
-        await check_sound(app)
+        await assert_sound(app)
 
 
 @asynccontextmanager
 async def _strained(url: str, way: Callable[[], None]) -> AsyncIterator[tuple[App, Sampler]]:
     """Eight workers in four processes that claim in this way, on a queue that lets one job run."""
     before = f"{way.__module__}:{way.__name__}"
-    async with race_app(url) as app:
+    async with opened(url) as app:
         await app.configure_queue(QUEUE, max_concurrent=1)
         with worker_processes(4, url, before=before, workers=2, concurrency=2), Sampler(url) as sampler:
             yield app, sampler
 
 
 async def _run_round(app: App, number: int, folder: Path) -> None:
-    tiny = app.tasks.get("tiny")
-    await enqueue(
-        app, [tiny.call(journal=str(folder / "journal"), pause=0.005).set(queue=QUEUE) for _ in range(JOBS_A_ROUND)]
-    )
+    await enqueue_all(app, tiny_jobs(app, Journal(folder / "journal"), JOBS_A_ROUND, pause=0.005, queue=QUEUE))
     await until_succeeded(app, number * JOBS_A_ROUND)

@@ -14,12 +14,9 @@ from typing import Any
 
 from hanbeon.errors import ExecutionUnfinished, ScheduleNameTaken
 from hanbeon.surfaces.schedules.service import Schedules
-from tests.processes.owner import end_with_the_owner
-from tests.processes.process import READY
 from tests.server.client import Client, serving
+from tests.storm.answers import answer_all
 from tests.storm.schedules.tasks import make_app
-
-DONE = "done "
 
 
 async def _by_python(asked: Awaitable[Any]) -> int:
@@ -50,19 +47,10 @@ async def _ask(schedules: list[Schedules], client: Client, request: dict[str, An
 
 
 async def ask(url: str) -> None:
-    loop, asked = asyncio.get_running_loop(), asyncio.Queue[str]()
-    end_with_the_owner(lambda line: _hand_over(loop, asked, line))
     app = make_app(url)
     async with app, app.twin() as other, serving(app) as client:
         schedules = [Schedules(app), Schedules(other)]
-        print(READY, flush=True)
-        while True:
-            request = json.loads(await asked.get())
-            print(f"{DONE}{json.dumps(await _ask(schedules, client, request))}", flush=True)
-
-
-def _hand_over(loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[str], line: str) -> None:
-    loop.call_soon_threadsafe(asked.put_nowait, line)
+        await answer_all(lambda request: _ask(schedules, client, json.loads(request)))
 
 
 if __name__ == "__main__":

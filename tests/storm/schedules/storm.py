@@ -84,7 +84,7 @@ class Storm:
 @asynccontextmanager
 async def storm(url: str, journal: Journal, rng: random.Random, **kinds: int) -> AsyncIterator[Storm]:
     """Set up a database with triggers and clients, and no instance yet. `kinds`: how many tasks of each."""
-    app = tasks.make_app(url, quiet=True, **kinds)
+    app = tasks.make_app(url, **kinds)
     await app.migrate()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(app)
@@ -106,4 +106,4 @@ def assert_fits(judgement: Judgement, shared: SharedState) -> None:
 
 def worker_options(settings: dict[str, Any], **kinds: int) -> dict[str, Any]:
     """Return the options of worker processes that have the same tasks."""
-    return {"module": "tests.storm.schedules.worker_app", "settings": settings | kinds, "concurrency": 50}
+    return {"settings": {"kind": "schedules"} | settings | kinds, "concurrency": 50}

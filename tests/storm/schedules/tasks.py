@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 from hanbeon import App, Context
-from hanbeon.cli.logs import log_to_stderr
 from tests.storm.journal import write_line
 
 ALONE = "alone"
@@ -21,15 +20,9 @@ async def body(ctx: Context, label: str, journal: str, pause: float = 0.0) -> No
     write_line(journal, f"ran {ctx.job_id} {ctx.fence}")
 
 
-def make_app(url: str, *, alone: int = 1, crowds: int = 0, quiet: bool = True, **settings: Any) -> App:
+def make_app(url: str, *, alone: int = 1, crowds: int = 0, **settings: Any) -> App:
     """An App with this many tasks of each kind. Retries are many: being killed is no failure of the task."""
-    if not quiet:
-        log_to_stderr()
     app = App(url, **settings)
     for name in (*(f"{ALONE}{n}" for n in range(alone)), *(f"{CROWD}{n}" for n in range(crowds))):
         app.task(name=name, retries=1000, retry_delay=0.02, backoff="linear")(body)
     return app
-
-
-def make_worker_app(url: str, **options: Any) -> App:
-    return make_app(url, quiet=False, **options)

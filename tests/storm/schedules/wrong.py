@@ -10,11 +10,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from hanbeon.store.database import postgres
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations import executions, fires, schedules
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
+from tests.storm.wrong import statements_changed, without
 
 _PAUSE = "SELECT pg_sleep(0.02)"
 Texts = dict[str, str]
@@ -26,12 +26,12 @@ def right() -> Texts:
 
 def schedules_without_lock() -> Texts:
     """Wrong: two instances handle the same schedules, and a change comes in between."""
-    return {"due_schedules": _without("due_schedules", "lock_skip")}
+    return {"due_schedules": without("due_schedules", "lock_skip")}
 
 
 def changes_without_lock() -> Texts:
     """Wrong: what is changed is what was read, not what is there by then."""
-    return {"lock_schedule": _without("lock_schedule", "lock_schedule")}
+    return {"lock_schedule": without("lock_schedule", "lock_schedule")}
 
 
 def never_moved_on() -> Texts:
@@ -52,11 +52,8 @@ def changed_without_passing_over() -> Texts:
 
 @contextmanager
 def in_the_place_of_the_right(texts: Texts) -> Iterator[None]:
-    def changed(name: str, dialect: Any, precondition: str | None = None) -> str:
-        return {"pause": _PAUSE, **texts}.get(name) or statement(name, dialect, precondition)
-
     with ExitStack() as undo:
-        undo.enter_context(patch.object(postgres, "statement", changed))
+        undo.enter_context(statements_changed({"pause": _PAUSE, **texts}))
         for module, name in ((fires, "make"), (executions, "make"), (schedules, "_pass_over")):
             undo.enter_context(patch.object(module, name, _paused(getattr(module, name))))
         yield
@@ -68,10 +65,3 @@ def _paused(operation: Any) -> Any:
         return await operation(tx, *args)
 
     return after_a_pause
-
-
-def _without(name: str, word: str) -> str:
-    lock = Postgres.words[word]
-    text = statement(name, Postgres)
-    assert text.count(lock) == 1
-    return text.replace(lock, "")

@@ -30,7 +30,7 @@ from tests.cli.hanbeon import call
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, hear, hear_any
 from tests.store.world import new_id
-from tests.storm.race import until
+from tests.storm.moments import until
 
 
 @pytest.fixture
@@ -174,10 +174,10 @@ async def test_drained_worker_claims_nothing_more(app: App, engine: Client) -> N
         assert (await engine.post(f"{place}/drain")).json["draining"] is True
         assert (await engine.post(f"{place}/drain")).json["draining"] is True
 
-        async def draining() -> bool:
-            return worker.main.claimer.draining
+        async def draining() -> bool | None:
+            return worker.main.claimer.draining or None
 
-        await until(draining, "the worker hears of it")
+        await until("the worker is drained", draining)
         job = await app.enqueue("work")
         await worker.main.claimer.run_once()
         assert (await job.record()).state == "ready"

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from hanbeon import App
-from tests.storm.scale import TIMEOUT, sized
+from tests.storm.sizes import TIMEOUT, sized
 from tests.surfaces.exports.export_kit import BOUNDARY
 from tests.surfaces.exports.test_moves import script
 

@@ -11,8 +11,8 @@ from standardwebhooks import Webhook
 
 from tests.databases.ports import free_port
 from tests.outbound.web import Peer, Web, reply, silence
+from tests.storm.fleet import WorkerProcess, worker_processes
 from tests.storm.sizes import part, short_on
-from tests.storm.workers import WorkerProcess, worker_processes
 from tests.surfaces.offices.delivery.hooks import SECRET, ids
 from tests.surfaces.offices.delivery.webhook_run import MODULE, SETTINGS, WebhookRun, until, webhook_run
 
