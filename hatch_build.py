@@ -15,6 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent
 SOURCE = ROOT / "dashboard"
+RULES = ROOT / "src/hanbeon/rules.json"
 TARGET = ROOT / "src/hanbeon/server/page/dashboard"
 _STAMP = TARGET / ".sources"
 _SECONDS = 300
@@ -43,7 +44,7 @@ def bundle() -> bool:
     if _STAMP.exists() and _STAMP.read_text() == _digest():
         return True
     try:
-        _run(npm(*INSTALL))
+        install()
         shutil.rmtree(TARGET, ignore_errors=True)
         _run([tool("node"), "build.mjs", str(TARGET)])
     except (OSError, subprocess.SubprocessError) as error:
@@ -54,11 +55,20 @@ def bundle() -> bool:
     return True
 
 
+def install() -> None:
+    """Install the packages of the lock file unless they are there."""
+    locked = hashlib.sha256((SOURCE / "package-lock.json").read_bytes()).hexdigest()
+    installed = SOURCE / "node_modules/.locked"
+    if not installed.exists() or installed.read_text() != locked:
+        _run(npm(*INSTALL))
+        installed.write_text(locked)
+
+
 def _digest() -> str:
-    files = [SOURCE / "package-lock.json", SOURCE / "build.mjs", *sorted((SOURCE / "src").rglob("*.*"))]
+    files = [SOURCE / "package-lock.json", *sorted(SOURCE.glob("*.mjs")), RULES, *sorted((SOURCE / "src").rglob("*.*"))]
     found = hashlib.sha256()
     for file in files:
-        found.update(f"{file.relative_to(SOURCE)}\0".encode() + file.read_bytes())
+        found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return found.hexdigest()
 
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 
-from hatch_build import SOURCE, bundle, tool
+from hatch_build import SOURCE, install, tool
 
 _BIOME = "node_modules/@biomejs/biome/bin/biome"
 _COMMANDS = {
@@ -21,8 +21,10 @@ _COMMANDS = {
 
 def main(name: str) -> int:
     """Run the commands of that name, up to the first that fails; return the status."""
-    if not bundle() or not (SOURCE / _BIOME).exists():
-        print(f"dashboard: no {name}, since its packages could not be installed", file=sys.stderr)
+    try:
+        install()
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"dashboard: no {name}, since its packages could not be installed: {error}", file=sys.stderr)
         return int(os.environ.get("CI") == "true")
     for command in _COMMANDS[name]:
         status = subprocess.run([tool("node"), *command], cwd=SOURCE, check=False).returncode

@@ -29,6 +29,8 @@ def check(wheel: Path) -> None:
     """Raise RuntimeError if a wheel lacks a part of the dashboard: it is built without where npm is out of reach."""
     names = set(zipfile.ZipFile(wheel).namelist())
     missing = [name for name in PAGE if f"{_FOLDER}/{name}" not in names]
+    if not any(name.startswith(f"{_FOLDER}/chunks/") for name in names):
+        missing.append("chunks/")
     if missing:
         raise RuntimeError(
             f"{wheel.name} must contain the dashboard, {', '.join(missing)} is missing; is npm reachable?"

@@ -1,4 +1,5 @@
 // The frame of all pages: navigation, search, preferences, banners, and the way in.
+import { SURFACES } from "hanbeon:surfaces";
 import { effect, signal, useSignal } from "@preact/signals";
 import { type JSX, render } from "preact";
 import { useEffect } from "preact/hooks";
@@ -7,70 +8,28 @@ import { duration } from "./lib/format";
 import { followEvents } from "./lib/live";
 import { language, theme, zone } from "./lib/preferences";
 import { link, place } from "./lib/router";
-import { ChainPage } from "./pages/chains/chain";
-import { Chains } from "./pages/chains/chains";
-import { DeadLetters } from "./pages/engine/dead_letters";
-import { Home } from "./pages/engine/home";
-import { Actions, Instances, Settings } from "./pages/engine/installation";
-import { Job } from "./pages/engine/job";
-import { Jobs } from "./pages/engine/jobs";
-import { Queues } from "./pages/engine/queues";
-import { Exports } from "./pages/exports/exports";
-import { OfficePage, Offices } from "./pages/offices/offices";
-import { NewSchedulePage, SchedulePage } from "./pages/schedules/schedule";
-import { Schedules } from "./pages/schedules/schedules";
-import { choiceOf, Palette } from "./ui/palette";
+import { GROUPS, named, type Page } from "./lib/surface";
+import { t } from "./lib/texts";
+import { Lazy } from "./ui/lazy";
+import { Palette } from "./ui/palette";
 import { Button, Empty, notice, Panel, wordsOf } from "./ui/parts";
-import "./ui/style.css";
-import { type Text, t } from "./lib/texts";
-import { Workflows } from "./pages/workflows/workflows";
 
-interface PageInfo {
-  name: Text;
-  group: Text;
-  show: () => JSX.Element;
-}
-
-const PAGES: PageInfo[] = [
-  { name: "home", group: "work", show: () => <Home /> },
-  { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
-  { name: "queues", group: "work", show: () => <Queues /> },
-  {
-    name: "offices",
-    group: "surfaces",
-    show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />),
-  },
-  { name: "schedules", group: "surfaces", show: scheduleOf },
-  {
-    name: "chains",
-    group: "surfaces",
-    show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />),
-  },
-  { name: "instances", group: "system", show: () => <Instances /> },
-  { name: "deadletters", group: "system", show: () => <DeadLetters /> },
-  { name: "actions", group: "system", show: () => <Actions /> },
-  { name: "settings", group: "system", show: () => <Settings /> },
-  { name: "workflows", group: "surfaces", show: () => <Workflows /> },
-  { name: "exports", group: "surfaces", show: () => <Exports /> },
-];
-
-function scheduleOf(): JSX.Element {
-  const id = place.value.parts[1];
-  return id === undefined ? <Schedules /> : id === "new" ? <NewSchedulePage /> : <SchedulePage id={id} />;
-}
+const PAGES = SURFACES.flatMap(({ pages }) => pages).sort(
+  (one, other) => GROUPS.indexOf(one.group) - GROUPS.indexOf(other.group) || one.order - other.order,
+);
 
 const CHECK_MS = 60_000;
 const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
 const serverVersion = signal<string | null>(null);
 
-const pathOf = (page: PageInfo): string => link(page.name === "home" ? [] : [page.name]);
+const pathOf = (page: Page): string => link(page.name ? [page.name] : []);
 
 function Frame(): JSX.Element {
-  const first = place.value.parts[0] ?? "home";
+  const [first = "", id] = place.value.parts;
   const page = PAGES.find((each) => each.name === first);
   useEffect(() => {
-    document.title = page ? `${t(page.name)} · Hanbeon` : "Hanbeon";
+    document.title = page ? `${named(page.title)} · Hanbeon` : "Hanbeon";
     // On a phone the navigation is a bar that scrolls.
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [page, language.value]);
@@ -80,12 +39,12 @@ function Frame(): JSX.Element {
         <a class="brand" href="#/">
           Hanbeon
         </a>
-        {(["work", "surfaces", "system"] as Text[]).map((group) => (
+        {GROUPS.map((group) => (
           <div key={group}>
             <h6>{t(group)}</h6>
             {PAGES.filter((each) => each.group === group).map((each) => (
               <a key={each.name} href={pathOf(each)} aria-current={each === page ? "page" : undefined}>
-                {t(each.name)}
+                {named(each.title)}
               </a>
             ))}
             {group === "system" && <a href="/docs">{t("api")}</a>}
@@ -94,9 +53,9 @@ function Frame(): JSX.Element {
       </nav>
       <main>
         <header class="top">
-          <h1>{page ? t(page.name) : "Hanbeon"}</h1>
+          <h1>{page ? named(page.title) : "Hanbeon"}</h1>
           <Live />
-          <Palette pages={PAGES.map((each) => choiceOf(each.name, t(each.name)))} />
+          <Palette pages={PAGES} />
           <button
             type="button"
             class="btn plain"
@@ -132,8 +91,10 @@ function Frame(): JSX.Element {
           )}
         </header>
         <Banner />
-        {page ? (
-          page.show()
+        {page?.one && id !== undefined ? (
+          <Lazy part={page.one} of={{ id }} />
+        ) : page ? (
+          <Lazy part={page.list} of={{}} />
         ) : (
           <Panel>
             <Empty>{t("notFound")}</Empty>

@@ -56,6 +56,19 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         assert complaints == []
 
 
+async def test_page_that_cannot_be_loaded_says_so(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        page, _ = await opened(browser, server.url)
+        await page.route("**/chunks/queues-*", lambda route: route.abort())
+        await page.get_by_role("link", name="Queues").click()
+        alert = page.get_by_role("alert").filter(has_text="This page could not be loaded")
+        await expect(alert).to_be_visible()
+        await page.unroute_all()
+        await alert.get_by_role("button", name="Reload").click()
+        await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+        await expect(page.get_by_text("There are no queues yet")).to_be_visible()
+
+
 async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
         page, complaints = await opened(browser, server.url)

@@ -12,6 +12,7 @@ from hanbeon import App
 from hanbeon.errors import DatabaseCorrupt, Kind
 from hanbeon.server import dashboard, database_watch
 from hanbeon.server.problems import REFUSALS, STATUS
+from tests.absence import unavailable
 from tests.databases.locks import somebody_waits
 from tests.databases.proxy import fault_proxy
 from tests.databases.refusals import full_disk, read_only, small_disk
@@ -167,6 +168,21 @@ async def test_address_alone_shows_the_dashboard_or_why_not(
     async with App(sqlite_url) as app, serving(app) as server:
         assert b"npm registry could not be reached" in (await server.get("/")).body
         assert (await server.get("/dashboard/app.js")).code == "not_found"
+        assert (await server.get("/dashboard/chunks/home.js")).code == "not_found"
+
+
+async def test_browsers_keep_chunks_and_ask_for_the_rest(sqlite_server: Client) -> None:
+    script = await sqlite_server.get("/dashboard/app.js")
+    if script.status != 200:
+        unavailable("the dashboard is not built; `make setup` builds it where the npm registry can be reached")
+    assert script.headers["cache-control"] == "no-cache"
+    chunks = re.findall(r'"\.(/chunks/[\w-]+\.js)"', script.body.decode())
+    assert chunks
+    for path in chunks:
+        chunk = await sqlite_server.get(f"/dashboard{path}")
+        assert (chunk.status, chunk.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+        assert chunk.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert (await sqlite_server.get("/dashboard/chunks/..%2Findex.html")).status == 404
 
 
 async def test_the_page_needs_nothing_from_elsewhere(server: Client) -> None:

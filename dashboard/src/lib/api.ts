@@ -63,7 +63,13 @@ export async function call<K extends keyof Calls>(name: K, input: Input<K> = {})
 
 export function problemOf(status: number, text: string): Problem {
   try {
-    const body = JSON.parse(text) as { code: string; detail: string; field: string | null; state?: string; rule?: Rule };
+    const body = JSON.parse(text) as {
+      code: string;
+      detail: string;
+      field: string | null;
+      state?: string;
+      rule?: Rule;
+    };
     return new Problem(status, body.code, body.detail, body.field, body.state ?? null, body.rule ?? null);
   } catch {
     return new Problem(status, "unknown", text.slice(0, 200), null);

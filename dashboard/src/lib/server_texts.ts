@@ -88,7 +88,12 @@ export const phaseText = (phase: string): string => told("phase", phase, {}) ?? 
 /** Why a request was refused. */
 export function problemText(problem: Problem): string {
   const said = problem.rule ? ruleText(problem.rule) : undefined;
-  const whole = said === undefined ? sentenceText(problem.detail, problem.field) : problem.field ? `${problem.field}: ${said}` : said;
+  const whole =
+    said === undefined
+      ? sentenceText(problem.detail, problem.field)
+      : problem.field
+        ? `${problem.field}: ${said}`
+        : said;
   const detail = whole ?? problem.detail;
   return told("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
 }

@@ -3,18 +3,9 @@ import { language } from "./preferences";
 import { filled } from "./words";
 
 const en = {
-  home: "Home",
   jobs: "Jobs",
   queues: "Queues",
-  offices: "Offices",
-  schedules: "Schedules",
-  chains: "Chains",
-  instances: "Workers",
-  actions: "Who did what",
   settings: "Settings",
-  workflows: "Workflows",
-  exports: "Exports",
-  deadletters: "Dead letters",
   work: "Work",
   surfaces: "Surfaces",
   system: "System",
@@ -167,18 +158,9 @@ const en = {
 };
 
 const ko: Record<keyof typeof en, string> = {
-  home: "홈",
   jobs: "작업",
   queues: "큐",
-  offices: "오피스",
-  schedules: "스케줄",
-  chains: "체인",
-  instances: "워커",
-  actions: "변경 기록",
   settings: "설정",
-  workflows: "워크플로우",
-  exports: "내보내기",
-  deadletters: "데드 레터",
   work: "작업",
   surfaces: "기능",
   system: "시스템",

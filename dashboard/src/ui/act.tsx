@@ -4,7 +4,6 @@ import type { ComponentChildren, JSX } from "preact";
 import { may, session } from "../lib/api";
 import { words } from "../lib/words";
 import { Button } from "./parts";
-import "./act.css";
 
 const w = words(
   { needsUser: "needs a token of scope user or admin", copyAs: "Copy as …", copied: "Copied" },

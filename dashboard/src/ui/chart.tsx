@@ -6,7 +6,6 @@ import uPlot from "uplot";
 import { clock } from "../lib/format";
 import { language, theme, zone } from "../lib/preferences";
 import { t } from "../lib/texts";
-import "./chart.css";
 
 export interface Line {
   label: string;

@@ -1,23 +1,19 @@
 // biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: the options of a combobox are a list, too
-// The command palette: one box to go to a page, a queue, an office or a workflow, to find a job, and to run commands.
+// The command palette: one box to go to a page, a named object of a surface, to find a job, and to run commands.
+
+import { SURFACES } from "hanbeon:surfaces";
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, Problem, session } from "../lib/api";
 import { language, theme, zone } from "../lib/preferences";
-import { go, link } from "../lib/router";
+import { go } from "../lib/router";
+import { named, type Page, type Title } from "../lib/surface";
 import { t } from "../lib/texts";
 import { words } from "../lib/words";
-import "./palette.css";
 
 const w = words(
   {
-    page: "page",
-    queue: "queue",
-    office: "office",
-    workflow: "workflow",
-    command: "command",
-    job: "job",
     openJob: "Open job {0}",
     findJobs: "Jobs whose id begins with {0}",
     searchJobs: "Jobs with “{0}” in their arguments",
@@ -28,12 +24,6 @@ const w = words(
     nothing: "Nothing found.",
   },
   {
-    page: "페이지",
-    queue: "큐",
-    office: "오피스",
-    workflow: "워크플로우",
-    command: "명령",
-    job: "작업",
     openJob: "작업 {0} 열기",
     findJobs: "ID가 {0}(으)로 시작하는 작업",
     searchJobs: "인자에 “{0}”이(가) 있는 작업",
@@ -44,49 +34,35 @@ const w = words(
     nothing: "찾은 것이 없습니다.",
   },
 );
+const PAGE: Title = { en: "page", ko: "페이지" };
+const COMMAND: Title = { en: "command", ko: "명령" };
+const JOB: Title = { en: "job", ko: "작업" };
 const MOST = 12;
 const FRESH_MS = 30_000;
 
 export interface Choice {
-  kind: "page" | "queue" | "office" | "workflow" | "command" | "job";
+  kind: Title;
   text: string;
   run: () => void;
 }
 
-const goTo = (hash: string) => (): void => void (location.hash = hash.slice(1));
-
-/** Named things of the installation, asked for when the box is opened. What may not be read is left out. */
-async function named(): Promise<Choice[]> {
-  const quietly = async <T,>(ask: Promise<{ items: T[] }>, made: (each: T) => Choice): Promise<Choice[]> => {
+/** Named objects of the installation, asked for when the box is opened. What may not be read is left out. */
+async function objects(): Promise<Choice[]> {
+  const lists = SURFACES.map(async ({ finds }): Promise<Choice[]> => {
+    if (!finds) return [];
     try {
-      return (await ask).items.map(made);
+      const found = await finds.find();
+      return found.map(({ text, parts, query }) => ({ kind: finds.kind, text, run: () => go(parts, query) }));
     } catch (error) {
       if (error instanceof Problem) return [];
       throw error;
     }
-  };
-  const lists = await Promise.all([
-    quietly(call("GET /api/engine/queues", { query: { limit: 200 } }), ({ name }) => ({
-      kind: "queue",
-      text: name,
-      run: () => go(["jobs"], { queue: name }),
-    })),
-    quietly(call("GET /api/offices", { query: { limit: 200 } }), (each) => ({
-      kind: "office",
-      text: each.name,
-      run: () => go(["offices", each.id]),
-    })),
-    quietly(call("GET /api/workflows", { query: { limit: 200 } }), (each) => ({
-      kind: "workflow",
-      text: each.name,
-      run: () => go(["workflows", each.id]),
-    })),
-  ]);
-  return lists.flat();
+  });
+  return (await Promise.all(lists)).flat();
 }
 
 function commands(): Choice[] {
-  const made = (text: string, run: () => void): Choice => ({ kind: "command", text, run });
+  const made = (text: string, run: () => void): Choice => ({ kind: COMMAND, text, run });
   return [
     made(
       w(theme.value === "dark" ? "toLight" : "toDark"),
@@ -104,14 +80,14 @@ function commands(): Choice[] {
 function jobsFor(text: string): Choice[] {
   const id = text.toLowerCase();
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id))
-    return [{ kind: "job", text: w("openJob", id), run: () => go(["jobs", id]) }];
+    return [{ kind: JOB, text: w("openJob", id), run: () => go(["jobs", id]) }];
   const found: Choice[] = [];
-  if (/^[0-9a-f-]{4,}$/.test(id)) found.push({ kind: "job", text: w("findJobs", id), run: () => go(["jobs"], { id }) });
-  if (text.length > 1) found.push({ kind: "job", text: w("searchJobs", text), run: () => go(["jobs"], { text }) });
+  if (/^[0-9a-f-]{4,}$/.test(id)) found.push({ kind: JOB, text: w("findJobs", id), run: () => go(["jobs"], { id }) });
+  if (text.length > 1) found.push({ kind: JOB, text: w("searchJobs", text), run: () => go(["jobs"], { text }) });
   return found;
 }
 
-export function Palette({ pages }: { pages: { name: string; text: string; path: string }[] }): JSX.Element {
+export function Palette({ pages }: { pages: Page[] }): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const text = useSignal("");
   const open = useSignal(false);
@@ -133,7 +109,7 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
     open.value = true;
     if (Date.now() - asked.current < FRESH_MS) return;
     asked.current = Date.now();
-    void named().then((found) => (things.value = found));
+    void objects().then((found) => (things.value = found));
   };
   const wanted = text.value.trim();
   const low = wanted.toLowerCase();
@@ -143,10 +119,10 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
     ? [
         ...pages
           .map((each): Choice & { also: string } => ({
-            kind: "page",
-            text: each.text,
-            also: each.name,
-            run: goTo(each.path),
+            kind: PAGE,
+            text: named(each.title),
+            also: each.title.en.toLowerCase(),
+            run: () => go(each.name ? [each.name] : []),
           }))
           .filter(matching),
         ...(low ? things.value.filter(matching) : []),
@@ -203,7 +179,7 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
         <ul class="menu choices" id="palette" role="listbox" aria-label={t("find")}>
           {choices.map((each, index) => (
             <li
-              key={`${each.kind} ${each.text}`}
+              key={`${each.kind.en} ${each.text}`}
               id={`choice-${index}`}
               role="option"
               aria-selected={index === chosen}
@@ -214,7 +190,7 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
               onMouseEnter={() => (at.value = index)}
             >
               <span>{each.text}</span>
-              <small>{w(each.kind)}</small>
+              <small>{named(each.kind)}</small>
             </li>
           ))}
           {choices.length === 0 && (
@@ -227,10 +203,3 @@ export function Palette({ pages }: { pages: { name: string; text: string; path: 
     </form>
   );
 }
-
-/** The page as a choice of the palette. */
-export const choiceOf = (name: string, text: string): { name: string; text: string; path: string } => ({
-  name,
-  text,
-  path: link(name === "home" ? [] : [name]),
-});

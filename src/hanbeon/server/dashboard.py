@@ -1,4 +1,4 @@
-"""The dashboard: a page at `/` with its script and style, bundled when the package is built."""
+"""The dashboard: a page at `/` with its scripts and style, bundled when the package is built."""
 
 from __future__ import annotations
 
@@ -21,15 +21,27 @@ because the npm registry could not be reached. Where it can, <code>make setup</c
 <p><a href="/docs">The API</a> works as usual.</p></html>
 """
 
-OPERATIONS = tuple(
+# The name of a chunk has the hash of its content: it never changes, and another version of the page has other names.
+_FOREVER = "public, max-age=31536000, immutable"
+
+OPERATIONS = (
+    *(
+        Operation(
+            *("GET", path, Need.NOTHING, call, summary),
+            responses=PAGE,
+            media=media,
+            errors=() if path == "/" else (NotFound,),
+            quiet=path != "/",
+        )
+        for path, (call, _, media, summary) in _FILES.items()
+    ),
     Operation(
-        *("GET", path, Need.NOTHING, call, summary),
+        *("GET", "/dashboard/chunks/{name}", Need.NOTHING, "chunk", "Part of the dashboard's script."),
         responses=PAGE,
-        media=media,
-        errors=() if path == "/" else (NotFound,),
-        quiet=path != "/",
-    )
-    for path, (call, _, media, summary) in _FILES.items()
+        media="text/javascript",
+        errors=(NotFound,),
+        quiet=True,
+    ),
 )
 
 
@@ -41,6 +53,10 @@ class Dashboard:
             call: file_page(f"dashboard/{name}", media)
             for call, name, media, _ in _FILES.values()
             if (FOLDER / "dashboard" / name).exists()
+        }
+        self._chunks = {
+            file.name: Page(file.read_bytes(), "text/javascript", _FOREVER)
+            for file in (FOLDER / "dashboard" / "chunks").glob("*.js")
         }
 
     async def page(self) -> Response:
@@ -54,6 +70,11 @@ class Dashboard:
 
     async def icon(self) -> Response:
         return self._found("icon")
+
+    async def chunk(self, name: str) -> Response:
+        if name not in self._chunks:
+            raise NotFound("the dashboard has no such chunk; load the page again")
+        return self._chunks[name]
 
     def _found(self, name: str) -> Response:
         if name not in self._pages:

@@ -51,9 +51,9 @@ OPERATIONS = (
 class Page(Response):
     """A response that is made once and sent to everyone, or 304 to those who have it."""
 
-    def __init__(self, content: bytes, media_type: str) -> None:
+    def __init__(self, content: bytes, media_type: str, cached: str = "no-cache") -> None:
         self._tag = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
-        self._fixed = {"ETag": self._tag, "Cache-Control": "no-cache", "Content-Security-Policy": _POLICY}
+        self._fixed = {"ETag": self._tag, "Cache-Control": cached, "Content-Security-Policy": _POLICY}
         super().__init__(content, headers=self._fixed, media_type=media_type)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

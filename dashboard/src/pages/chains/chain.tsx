@@ -6,11 +6,13 @@ import { duration, number, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { go, link, place, refine } from "../../lib/router";
 import { reasonText } from "../../lib/server_texts";
+import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, type Command, Copies, Crumb } from "../../ui/act";
 import { WideTable } from "../../ui/paged_table";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
 import { Reason } from "../../ui/reason";
+import { NAME } from "./surface";
 import { CHAIN_COLOUR, w } from "./texts";
 import { positionOf, StateBadge, Walk } from "./walk";
 
@@ -101,7 +103,7 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
     why && (chain.state === "BLOCKED" || why.reasons.some((each) => each.code !== "running")) ? why.reasons : [];
   return (
     <>
-      <Crumb list={t("chains")} href={link(["chains"])}>
+      <Crumb list={named(NAME)} href={link(["chains"])}>
         <b>{w("chainNumber", chain.queue_id)}</b>
       </Crumb>
       <Panel

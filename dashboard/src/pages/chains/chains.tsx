@@ -8,7 +8,6 @@ import { PagedTable, usePaged } from "../../ui/paged_table";
 import { Empty } from "../../ui/parts";
 import { CHAIN_STATES, w } from "./texts";
 import { MiniWalk, StateBadge } from "./walk";
-import "./chains.css";
 
 const CREATE = `curl localhost:8000/api/chains -d '{"queue_library": "mypkg.operations", "jobs": [
   {"forward_operation": "book", "backward_operation": "unbook"}, {"forward_operation": "pay"}]}'`;

@@ -9,7 +9,6 @@ import { t } from "../../lib/texts";
 import { words } from "../../lib/words";
 import { Act, type Command, Copies, quoted } from "../../ui/act";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
-import "./dead_letters.css";
 
 const w = words(
   {

@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { words } from "../../lib/words";
 import { Panel } from "../../ui/parts";
-import "./first_steps.css";
 
 const w = words(
   {

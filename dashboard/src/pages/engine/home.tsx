@@ -1,4 +1,6 @@
 // Home: what hurts comes first, then how much goes through, what runs now and what fails.
+
+import { SURFACES } from "hanbeon:surfaces";
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -9,6 +11,7 @@ import { link } from "../../lib/router";
 import { t } from "../../lib/texts";
 import { Copies } from "../../ui/act";
 import { Chart } from "../../ui/chart";
+import { Lazy } from "../../ui/lazy";
 import {
   attempt,
   Bar,
@@ -22,7 +25,6 @@ import {
   shareOf,
   Waiting,
 } from "../../ui/parts";
-import { Counts } from "../workflows/counts";
 import { FirstSteps } from "./first_steps";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
@@ -98,7 +100,7 @@ export function Home(): JSX.Element {
         </div>
       </div>
       {empty && <FirstSteps />}
-      <Counts titled />
+      {SURFACES.map(({ home }, index) => home && <Lazy key={index} part={home} of={{}} lines={1} />)}
       <div class="two">
         <Panel title={t("throughput")} actions={<Spans span={span.value} choose={(each) => (span.value = each)} />}>
           {statistics.data ? <Throughput statistics={statistics.data} /> : <Waiting lines={6} />}

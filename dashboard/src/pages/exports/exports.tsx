@@ -8,12 +8,12 @@ import { usePolled } from "../../lib/live";
 import { link, place } from "../../lib/router";
 import { phaseText, reasonText } from "../../lib/server_texts";
 import { follow } from "../../lib/stream";
-import { t } from "../../lib/texts";
+import { named } from "../../lib/surface";
 import { Act, Copies, mayWrite } from "../../ui/act";
 import { attempt, Bar, Button, Empty, Failure, Panel, Shape, say, Waiting, wordsOf } from "../../ui/parts";
+import { NAME } from "./surface";
 import { w } from "./texts";
 import { upload } from "./upload";
-import "./exports.css";
 
 const SIZE = 12;
 const REPLAYS = 100;
@@ -59,8 +59,8 @@ export function Exports(): JSX.Element {
     <>
       <Replays replays={replays.data.items} refresh={replays.refresh} begun={exports.refresh} />
       <Panel
-        title={t("exports")}
-        actions={<Copies of={[{ name: t("exports"), curl: curl("GET /api/jobs"), command: "hanbeon export list" }]} />}
+        title={named(NAME)}
+        actions={<Copies of={[{ name: named(NAME), curl: curl("GET /api/jobs"), command: "hanbeon export list" }]} />}
       >
         {total === 0 ? (
           <Empty command="hanbeon export mp4 1 --wait --output match.mp4">{w("noExports")}</Empty>

@@ -6,6 +6,7 @@ import { call, curl, type Job, type JobQueueStats, type JobStatus, type Office }
 import { duration, number, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { link, place, refine } from "../../lib/router";
+import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, Copies, Crumb } from "../../ui/act";
 import { attempt, Bar, Button, Empty, Failure, Panel, Shape, Waiting } from "../../ui/parts";
@@ -14,8 +15,8 @@ import { cancelAllJobs, type OfficeData, useOffice } from "./data";
 import { OfficeGantt } from "./gantt";
 import { OfficeGraphView } from "./graph";
 import { OfficeJobs } from "./jobs";
+import { NAME } from "./surface";
 import { STATE_OF, statusWord, w } from "./texts";
-import "./offices.css";
 
 const CREATE = `curl localhost:8000/api/offices -d '{"name": "Seoul", "sessions": {"default": "greet"}}'`;
 const COUNTED = ["pending", "ready", "processing", "done", "failed", "cancelled"] as const;
@@ -221,7 +222,7 @@ function Head({
   return (
     <>
       <div class="officehead">
-        <Crumb list={t("offices")} href={link(["offices"])}>
+        <Crumb list={named(NAME)} href={link(["offices"])}>
           <b>{office.name}</b>
         </Crumb>
         <span class="actions">

@@ -6,6 +6,7 @@ import { call, curl, type Fire, type FireOutcome, type Schedule, type SchedulesE
 import { duration, number, short, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { go, link } from "../../lib/router";
+import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, Copies, Crumb } from "../../ui/act";
 import { WideTable } from "../../ui/paged_table";
@@ -13,12 +14,13 @@ import { attempt, Button, Failure, Panel, Shape, Tree, Waiting } from "../../ui/
 import { FireStrip, fireSays, StripLegend } from "./fire_strip";
 import { Fires, ScheduleForm } from "./form";
 import { commandsOf, Moves, NextFire, nameOf, timesOf, useSeconds } from "./parts";
+import { NAME } from "./surface";
 import { EXECUTION_STATE, OUTCOMES, w } from "./texts";
 
-export function NewSchedulePage(): JSX.Element {
+function NewSchedulePage(): JSX.Element {
   return (
     <>
-      <Crumb list={t("schedules")} href={link(["schedules"])}>
+      <Crumb list={named(NAME)} href={link(["schedules"])}>
         <b>{w("create")}</b>
       </Crumb>
       <Panel>
@@ -28,7 +30,10 @@ export function NewSchedulePage(): JSX.Element {
   );
 }
 
-export function SchedulePage({ id }: { id: string }): JSX.Element {
+export const SchedulePage = ({ id }: { id: string }): JSX.Element =>
+  id === "new" ? <NewSchedulePage /> : <OneSchedule id={id} />;
+
+function OneSchedule({ id }: { id: string }): JSX.Element {
   useSeconds();
   const editing = useSignal(false);
   const path = { id };
@@ -51,7 +56,7 @@ export function SchedulePage({ id }: { id: string }): JSX.Element {
   };
   return (
     <>
-      <Crumb list={t("schedules")} href={link(["schedules"])}>
+      <Crumb list={named(NAME)} href={link(["schedules"])}>
         <b>{nameOf(schedule)}</b>
       </Crumb>
       <Panel

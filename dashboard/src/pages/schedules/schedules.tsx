@@ -11,7 +11,6 @@ import { Empty } from "../../ui/parts";
 import { FireStrip, StripLegend } from "./fire_strip";
 import { commandsOf, Moves, NextFire, nameOf, timesOf, useSeconds } from "./parts";
 import { w } from "./texts";
-import "./schedules.css";
 
 const PAGE = 50;
 const STRIP = 30;

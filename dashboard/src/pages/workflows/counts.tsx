@@ -4,11 +4,12 @@ import { call } from "../../lib/api";
 import { duration, number } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { link } from "../../lib/router";
+import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Waiting } from "../../ui/parts";
 import { NextRun } from "./parts";
+import { NAME } from "./surface";
 import { w } from "./texts";
-import "./workflows.css";
 
 const COUNTED = [
   ["pending", "waiting"],
@@ -16,6 +17,9 @@ const COUNTED = [
   ["completed", "succeeded"],
   ["failed", "failed"],
 ] as const;
+
+/** The counts on the first page. */
+export const TitledCounts = (): JSX.Element => <Counts titled />;
 
 export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
   // On the home page, with its title, nothing can be done to workflows: ten seconds are soon enough.
@@ -27,7 +31,7 @@ export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
       {titled && (
         <div class="title">
           <dt>
-            <a href={link(["workflows"])}>{t("workflows")}</a>
+            <a href={link(["workflows"])}>{named(NAME)}</a>
           </dt>
         </div>
       )}

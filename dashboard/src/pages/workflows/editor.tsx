@@ -14,11 +14,12 @@ import {
   type WorkflowChanges,
 } from "../../lib/api";
 import { go, link } from "../../lib/router";
-import { t } from "../../lib/texts";
+import { named } from "../../lib/surface";
 import { Act, type Command, Copies, Crumb, quoted } from "../../ui/act";
 import { Panel, say, wordsOf } from "../../ui/parts";
 import { type Flow, readValue, shownValue, WEEKDAYS } from "./parts";
 import { type Draft, StepFields } from "./step_fields";
+import { NAME } from "./surface";
 import { w } from "./texts";
 
 const TYPES: StepType[] = ["message", "http", "wait", "task"];
@@ -113,7 +114,7 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
   };
   return (
     <form class="editor" onSubmit={(event) => event.preventDefault()}>
-      <Crumb list={t("workflows")} href={link(["workflows"])}>
+      <Crumb list={named(NAME)} href={link(["workflows"])}>
         {saved ? <a href={link(["workflows", saved.id])}>{saved.name}</a> : w("newWorkflow")}
       </Crumb>
       <Panel title={saved ? w("edit") : w("newWorkflow")}>

@@ -5,10 +5,11 @@ import { call, curl, type RenderedMessage, type WorkflowRun, type WorkflowStep }
 import { duration, short, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { go, link } from "../../lib/router";
-import { t } from "../../lib/texts";
+import { named } from "../../lib/surface";
 import { Act, Copies, Crumb, quoted } from "../../ui/act";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting, wordsOf } from "../../ui/parts";
 import { type Flow, gist, inWords, Mark, NextRun, readValue, StatusBadge, shownValue, statusOf } from "./parts";
+import { NAME } from "./surface";
 import { w } from "./texts";
 import { commandsOf, runNow, toggle } from "./workflows";
 
@@ -22,7 +23,7 @@ export function OneWorkflow({ id, run }: { id: string; run: string | undefined }
   if (!data) return <Waiting lines={10} />;
   return (
     <>
-      <Crumb list={t("workflows")} href={link(["workflows"])}>
+      <Crumb list={named(NAME)} href={link(["workflows"])}>
         <b>{data.name}</b>
       </Crumb>
       <Head workflow={data} refresh={refresh} />

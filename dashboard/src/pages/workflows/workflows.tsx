@@ -4,15 +4,16 @@ import { call, curl } from "../../lib/api";
 import { number } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { link, place } from "../../lib/router";
+import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, type Command, Copies, mayWrite } from "../../ui/act";
 import { attempt, Empty, Failure, Panel, Waiting } from "../../ui/parts";
 import { Counts } from "./counts";
 import { Editor } from "./editor";
 import { type Flow, gist, inWords, NextRun, StatusBadge } from "./parts";
+import { NAME } from "./surface";
 import { w } from "./texts";
 import { OneWorkflow } from "./workflow";
-import "./workflows.css";
 
 const PAGE = 200;
 
@@ -92,9 +93,7 @@ function List(): JSX.Element {
         title={t("rows", number(data.items.length))}
         actions={
           <>
-            <Copies
-              of={[{ name: t("workflows"), curl: curl("GET /api/workflows"), command: "hanbeon workflow list" }]}
-            />
+            <Copies of={[{ name: named(NAME), curl: curl("GET /api/workflows"), command: "hanbeon workflow list" }]} />
             {create}
           </>
         }

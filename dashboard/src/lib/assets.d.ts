@@ -1,2 +1,0 @@
-// Style sheets that the bundler takes along.
-declare module "*.css";

@@ -1,0 +1,17 @@
+// Pages of chains.
+import { part, type Surface, type Title } from "../../lib/surface";
+
+export const NAME: Title = { en: "Chains", ko: "체인" };
+
+export const SURFACE: Surface = {
+  pages: [
+    {
+      name: "chains",
+      title: NAME,
+      group: "surfaces",
+      order: 30,
+      list: part(async () => (await import("./chains")).Chains),
+      one: part(async () => (await import("./chain")).ChainPage),
+    },
+  ],
+};

@@ -1,0 +1,16 @@
+// The page of exports.
+import { part, type Surface, type Title } from "../../lib/surface";
+
+export const NAME: Title = { en: "Exports", ko: "내보내기" };
+
+export const SURFACE: Surface = {
+  pages: [
+    {
+      name: "exports",
+      title: NAME,
+      group: "surfaces",
+      order: 50,
+      list: part(async () => (await import("./exports")).Exports),
+    },
+  ],
+};
