@@ -10,7 +10,7 @@ import msgspec
 
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
-from hanbeon.domain.log import LogPage, LogPlace, check_log_range
+from hanbeon.domain.log import LogPage, LogPosition, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations import queries
@@ -63,7 +63,7 @@ class Job(Generic[R_co]):
         Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
         """
         check_log_range(attempt, limit)
-        place = LogPlace() if after is None else LogPlace.parse(after)
+        place = LogPosition() if after is None else LogPosition.parse(after)
         return await self._owner.store.log(self.id, attempt, place, limit)
 
     async def blocked_by(self) -> list[str]:

@@ -89,13 +89,6 @@ def test_index_links_to_every_page() -> None:
     assert set((ROOT / "docs").glob("*.md")) - {index} <= linked
 
 
-def test_glossary_terms_are_unique_and_have_a_link() -> None:
-    rows = [line for line in (ROOT / "docs" / "glossary.md").read_text().splitlines() if line.startswith("| **")]
-    terms = [row.split("**")[1] for row in rows]
-    assert len(set(terms)) == len(terms)
-    assert [term for term, row in zip(terms, rows, strict=True) if "](" not in row] == []
-
-
 def test_decisions_are_listed_and_have_four_sections() -> None:
     index = ROOT / "docs" / "decisions" / "README.md"
     records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))

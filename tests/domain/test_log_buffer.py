@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.log import LogChunk, LogCut, LogEntry, LogLine, LogPlace, LogStream, read_page
+from hanbeon.domain.log import LogChunk, LogCut, LogEntry, LogLine, LogPosition, LogStream, read_page
 from hanbeon.domain.log_buffer import CHUNK, PIECE, LogBuffer
 
 OUT, ERR = LogStream.STDOUT, LogStream.STDERR
@@ -34,7 +34,7 @@ def size(rows: Written) -> int:
 
 
 def read(rows: Written) -> list[LogEntry]:
-    entries, place, more = read_page([rows[n] for n in sorted(rows)], LogPlace(), 10**9)
+    entries, place, more = read_page([rows[n] for n in sorted(rows)], LogPosition(), 10**9)
     assert not more
     assert place.line == max((each.line for each in entries), default=0)
     return entries

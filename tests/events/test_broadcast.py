@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable, NotFound
 from hanbeon.events import broadcast as module
@@ -22,8 +22,8 @@ from hanbeon.store.tx import Tx
 QUEUE, OTHER = "default", "other"
 
 
-def at(after: int) -> EventPlace:
-    return EventPlace("", after)
+def at(after: int) -> EventPosition:
+    return EventPosition("", after)
 
 
 def words(event: Event) -> Delivered | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events import changes
 from hanbeon.events.broadcast import Broadcast
@@ -19,7 +19,7 @@ from hanbeon.store.operations.events import last_change
 
 
 async def test_many_changes_are_one_message() -> None:
-    follower = ChangeFollower(EventPlace("a", 0), lambda: Delivered(1, "changed", b"{}"))
+    follower = ChangeFollower(EventPosition("a", 0), lambda: Delivered(1, "changed", b"{}"))
     for _ in range(100):
         follower.changed.set()
     assert (await follower.next()).type == "changed"

@@ -26,7 +26,7 @@ class GapReason(enum.StrEnum):
     """No event has that id yet: the cursor is from before a restore, or from another database."""
 
 
-class EventPlace(NamedTuple):
+class EventPosition(NamedTuple):
     """Where a reader goes on: after the event `after`; `gap` says why that is not where it wanted to."""
 
     incarnation: str
@@ -37,7 +37,7 @@ class EventPlace(NamedTuple):
     def cursor(self) -> str:
         return f"{self.incarnation}:{self.after}"
 
-    def without_gap(self) -> EventPlace:
+    def without_gap(self) -> EventPosition:
         """Return it, or raise EventsMissed for a reader that cannot get a gap message."""
         if self.gap is not None:
             raise EventsMissed(self.gap.value, self.after)
@@ -64,13 +64,13 @@ def event_id(cursor: Cursor, incarnation: str, field: str = "after") -> int:
     )
 
 
-def place_of(wanted: int, incarnation: str, first_kept: int, last: int) -> EventPlace:
+def place_of(wanted: int, incarnation: str, first_kept: int, last: int) -> EventPosition:
     """Return where a reader of `wanted` goes on, if the events from `first_kept` to `last` are there.
 
     0 stands for all that are kept, so it misses nothing.
     """
     if wanted > last:
-        return EventPlace(incarnation, last, GapReason.AHEAD)
+        return EventPosition(incarnation, last, GapReason.AHEAD)
     if 0 < wanted < first_kept - 1:
-        return EventPlace(incarnation, first_kept - 1, GapReason.PRUNED)
-    return EventPlace(incarnation, wanted)
+        return EventPosition(incarnation, first_kept - 1, GapReason.PRUNED)
+    return EventPosition(incarnation, wanted)

@@ -51,14 +51,14 @@ class LogCut(msgspec.Struct, frozen=True, kw_only=True):
 LogEntry = LogLine | LogCut
 
 
-class LogPlace(NamedTuple):
+class LogPosition(NamedTuple):
     """A reader's position: after this line of this attempt."""
 
     attempt: int = 0
     line: int = 0
 
     @classmethod
-    def parse(cls, text: Any) -> LogPlace:
+    def parse(cls, text: Any) -> LogPosition:
         found = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if found is None:
             raise InvalidInput(f"must be the `after` of a previous page, got {quoted(text)}", field="after")
@@ -102,7 +102,7 @@ class LogChunk(msgspec.Struct, frozen=True):
 _blocks = msgspec.json.Decoder(list[tuple[int, LogStream, str]])
 
 
-def read_page(chunks: Sequence[LogChunk], place: LogPlace, limit: int) -> tuple[list[LogEntry], LogPlace, bool]:
+def read_page(chunks: Sequence[LogChunk], place: LogPosition, limit: int) -> tuple[list[LogEntry], LogPosition, bool]:
     """Return up to `limit` lines after `place`, the new position, and True if these chunks have more.
 
     Cut lines appear as a gap in the numbers, even if they were cut after the reader had passed them.
@@ -111,7 +111,7 @@ def read_page(chunks: Sequence[LogChunk], place: LogPlace, limit: int) -> tuple[
     found = 0
     for chunk in chunks:
         if chunk.attempt != place.attempt:
-            place = LogPlace(chunk.attempt)
+            place = LogPosition(chunk.attempt)
         for line in _lines(chunk, place.line):
             if found == limit:
                 return entries, place, True
@@ -120,7 +120,7 @@ def read_page(chunks: Sequence[LogChunk], place: LogPlace, limit: int) -> tuple[
                 entries.append(LogCut(attempt=chunk.attempt, line=place.line + 1, lines=missing))
             entries.append(line)
             found += 1
-            place = LogPlace(chunk.attempt, line.line)
+            place = LogPosition(chunk.attempt, line.line)
     return entries, place, False
 
 

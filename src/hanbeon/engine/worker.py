@@ -16,7 +16,6 @@ from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.schedules.declaration import Declaration
 from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.engine.completion import CompletionBuffer
-from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
@@ -30,6 +29,7 @@ from hanbeon.engine.runner import Ended, Runner
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
+from hanbeon.engine.shutdown import hand_back, let_finish
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.engine.stream.bridge import StreamBridge

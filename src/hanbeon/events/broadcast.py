@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, HanbeonError
 from hanbeon.events.changes import ChangeWatch
@@ -57,7 +57,7 @@ class Broadcast:
         self,
         queue: str | None,
         words: Words,
-        place: EventPlace,
+        place: EventPosition,
         part: Hashable = None,
         first: Sequence[Delivered] = (),
     ) -> Iterator[Follower]:

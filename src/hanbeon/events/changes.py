@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 
-from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.follower import Delivered
 from hanbeon.logs import get_logger
@@ -21,7 +21,7 @@ _log = get_logger("hanbeon.events")
 class ChangeFollower:
     """Gives a message after changes, at most once a second."""
 
-    def __init__(self, place: EventPlace, words: Callable[[], Delivered]) -> None:
+    def __init__(self, place: EventPosition, words: Callable[[], Delivered]) -> None:
         self.place, self._words = place, words
         self.changed = asyncio.Event()
         self._given_at = float("-inf")
@@ -51,7 +51,7 @@ class ChangeWatch:
         """None: unknown, so that the next look finds a change."""
 
     async def join(
-        self, place: EventPlace, words: Callable[[], Delivered]
+        self, place: EventPosition, words: Callable[[], Delivered]
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
         """Follow what changes from now on, for the block."""
         if self._watching is None:

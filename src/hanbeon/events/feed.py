@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from hanbeon.domain.event_cursor import Cursor, EventPlace, event_id, place_of
+from hanbeon.domain.event_cursor import Cursor, EventPosition, event_id, place_of
 from hanbeon.domain.events import Event
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations.events import event_bounds, events_after
@@ -21,7 +21,7 @@ class Feed:
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
 
-    async def place(self, cursor: Cursor) -> EventPlace:
+    async def place(self, cursor: Cursor) -> EventPosition:
         """Return where a reader with this cursor goes on; raises OtherIncarnation if it is from before a restore."""
         incarnation = self._store.incarnation
         wanted = event_id(cursor, incarnation)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from hanbeon.domain.event_cursor import EventPlace, GapReason
+from hanbeon.domain.event_cursor import EventPosition, GapReason
 from hanbeon.domain.events import Event
 from hanbeon.errors import HanbeonError
 from hanbeon.events.pages import Pages
@@ -37,7 +37,7 @@ class EventGap(NamedTuple):
 class StreamOpened(NamedTuple):
     """The first message of a stream: whose events it brings, and after which."""
 
-    place: EventPlace
+    place: EventPosition
 
 
 Message = Delivered | EventGap | StreamOpened
@@ -46,7 +46,7 @@ Message = Delivered | EventGap | StreamOpened
 class MessageSource(Protocol):
     """The messages of one connection."""
 
-    place: EventPlace
+    place: EventPosition
 
     async def next(self) -> Delivered | EventGap:
         """The next message, as soon as there is one. Cancelling this loses none."""
@@ -61,7 +61,7 @@ class Follower:
         broadcast: Broadcast,
         queue: str | None,
         words: Words,
-        place: EventPlace,
+        place: EventPosition,
         part: Hashable = None,
         first: Iterable[Delivered] = (),
     ) -> None:

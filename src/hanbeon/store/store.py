@@ -13,7 +13,7 @@ import msgspec
 from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.log import LogPage, LogPlace
+from hanbeon.domain.log import LogPage, LogPosition
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
 from hanbeon.domain.trace_context import TraceContext
@@ -415,7 +415,7 @@ class Store(Transactions):
             raise JobNotFound(job_id)
         return found[0]
 
-    async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
+    async def log(self, job_id: str, attempt: int | None, place: LogPosition, limit: int) -> LogPage:
         """Return up to `limit` lines of a job's log after a place."""
         page = await self.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
         if not page.entries:

@@ -3,7 +3,7 @@
 import pytest
 
 from hanbeon.domain.job import Claimed
-from hanbeon.domain.log import LogCut, LogLine, LogPlace, LogStream
+from hanbeon.domain.log import LogCut, LogLine, LogPosition, LogStream
 from hanbeon.domain.log_buffer import LogBuffer, LogOffer
 from hanbeon.domain.outcome import HandedBack, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
@@ -32,16 +32,16 @@ async def write(world: World, held: Claimed, *lines: str) -> bool:
 
 
 async def texts(world: World, job_id: str, attempt: int | None = None) -> list[str]:
-    page = await world.store.log(job_id, attempt, LogPlace(), 1_000)
+    page = await world.store.log(job_id, attempt, LogPosition(), 1_000)
     return [entry.text for entry in page.entries if isinstance(entry, LogLine)]
 
 
 async def test_a_log_is_read_while_the_job_runs_and_afterwards(world: World) -> None:
     job_id = await world.make()
     held = await world.claim_this(job_id)
-    assert (await world.store.log(job_id, None, LogPlace(), 10)).entries == ()
+    assert (await world.store.log(job_id, None, LogPosition(), 10)).entries == ()
     assert await write(world, held, "one", "두\u0001번")
-    page = await world.store.log(job_id, None, LogPlace(), 10)
+    page = await world.store.log(job_id, None, LogPosition(), 10)
     assert page.entries == (
         LogLine(attempt=1, line=1, at=7, stream=LogStream.STDOUT, text="one"),
         LogLine(attempt=1, line=2, at=7, stream=LogStream.STDOUT, text="두\u0001번"),
@@ -54,7 +54,7 @@ async def test_a_log_is_read_while_the_job_runs_and_afterwards(world: World) -> 
 async def test_there_is_no_log_of_no_job(world: World) -> None:
     for job_id in (new_id(), "nonsense"):
         with pytest.raises(JobNotFound):
-            await world.store.log(job_id, None, LogPlace(), 10)
+            await world.store.log(job_id, None, LogPosition(), 10)
 
 
 async def test_a_stale_attempt_writes_nothing(world: World) -> None:
@@ -102,7 +102,7 @@ async def test_attempts_have_their_own_logs(world: World) -> None:
     assert await texts(world, job_id) == ["attempt 1", "attempt 2"]
     assert await texts(world, job_id, 2) == ["attempt 2"]
     assert await texts(world, job_id, 3) == []
-    page = await world.store.log(job_id, None, LogPlace(1, 1), 10)
+    page = await world.store.log(job_id, None, LogPosition(1, 1), 10)
     assert [entry.attempt for entry in page.entries] == [2]
 
 
@@ -131,7 +131,7 @@ async def test_the_window_rolls_and_what_it_leaves_is_deleted(world: World) -> N
             buffer.taken()
             stored = await world.sql("SELECT body FROM hanbeon.log")
             assert sum(len(row["body"].encode()) for row in stored) <= limit
-    page = await world.store.log(job_id, None, LogPlace(), 1_000)
+    page = await world.store.log(job_id, None, LogPosition(), 1_000)
     lines = [entry for entry in page.entries if isinstance(entry, LogLine)]
     assert all(entry.text == f"line {entry.line}" for entry in lines)
     assert (lines[0].line, lines[-1].line) == (1, 2_000)
@@ -142,12 +142,12 @@ async def test_a_long_log_comes_in_pages(world: World) -> None:
     job_id = await world.make()
     held = await world.claim_this(job_id)
     assert await write(world, held, *(f"{number:>60}" for number in range(1, 5_001)))
-    place, seen, pages = LogPlace(), [], 0
+    place, seen, pages = LogPosition(), [], 0
     while True:
         page = await world.store.log(job_id, None, place, 700)
         assert len(page.entries) <= 700
         seen += [entry.line for entry in page.entries]
-        place, pages = LogPlace.parse(page.after), pages + 1
+        place, pages = LogPosition.parse(page.after), pages + 1
         if not page.more:
             break
     assert seen == list(range(1, 5_001))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.events.follower import Delivered, EventGap, Message, MessageSource
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import HEAD_ONLY
@@ -25,7 +25,7 @@ _HEADERS = {"X-Accel-Buffering": "no"}  # A buffering proxy would delay events.
 class SseWire:
     """One streaming response."""
 
-    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None], place: EventPlace) -> None:
+    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None], place: EventPosition) -> None:
         self._receive, self._send, self._place = receive, send, place
         self.abort = abort
 

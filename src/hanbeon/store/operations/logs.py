@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.domain.job import is_id
-from hanbeon.domain.log import LogChunk, LogPage, LogPlace, read_page
+from hanbeon.domain.log import LogChunk, LogPage, LogPosition, read_page
 from hanbeon.domain.log_buffer import LogOffer
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.tx import Tx, to_json
@@ -56,10 +56,10 @@ def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]
         yield rows
 
 
-async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
+async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPosition, limit: int) -> LogPage:
     """Return up to `limit` lines after a place, of one attempt or of all in order."""
     if attempt is not None and place.attempt != attempt:
-        place = LogPlace(attempt)
+        place = LogPosition(attempt)
     last = _LAST_ATTEMPT if attempt is None else attempt
     values = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE + 1)
     rows = await tx.fetch("log_after", *values) if is_id(job_id) else []

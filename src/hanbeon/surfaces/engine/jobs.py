@@ -14,7 +14,7 @@ from hanbeon.clock import micros
 from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.domain.log import LogPlace
+from hanbeon.domain.log import LogPosition
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
@@ -77,7 +77,7 @@ class EngineJobs(Service):
         query = validate(schemas.EngineLogQuery, fields)
         await self._record(job_id)
         after = or_default(query.after, None)
-        place = LogPlace() if after is None else LogPlace.parse(after)
+        place = LogPosition() if after is None else LogPosition.parse(after)
         found = await self._store.log(job_id, or_default(query.attempt, None), place, query.limit)
         return log_view(found, self._zone)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from hanbeon.clock import MICROS, micros
 from hanbeon.domain import failures
-from hanbeon.domain.event_cursor import Cursor, EventPlace
+from hanbeon.domain.event_cursor import Cursor, EventPosition
 from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import check_limits_free, is_of_surface
@@ -237,7 +237,7 @@ class Engine(EngineDeadLetters):
         self, broadcast: Broadcast, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
         """Subscribe to hints that something has changed. They cost the same, however much changes."""
-        place = EventPlace(self._store.incarnation, 0)
+        place = EventPosition(self._store.incarnation, 0)
         return await broadcast.changes.join(place, lambda: change(self._zone))
 
     async def tokens(self) -> schemas.Tokens:

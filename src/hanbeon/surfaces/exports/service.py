@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from hanbeon.clock import micros
-from hanbeon.domain.event_cursor import Cursor, EventPlace
+from hanbeon.domain.event_cursor import Cursor, EventPosition
 from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.errors import ExportNotFound, ResultGone, ResultNotReady
@@ -151,12 +151,12 @@ class Exports(Service):
             place = await self._feed.place(after)
         return broadcast.following(QUEUE, words(by, self._zone), place, by, first)
 
-    async def _present(self, tx: Tx, by: str) -> tuple[EventPlace, tuple[Delivered, ...]]:
+    async def _present(self, tx: Tx, by: str) -> tuple[EventPosition, tuple[Delivered, ...]]:
         """The last event and the progress of unfinished exports, from one view of the database."""
         last, now = (await event_bounds(tx)).last, await now_us(tx)
         found, _ = await exports.exports_of(tx, by, tuple(JobType), tuple(UNFINISHED), _PRESENT_MOST, 0)
         present = tuple(present_progress(each, last, now, self._zone) for each in reversed(found))
-        return EventPlace(self._store.incarnation, last), present
+        return EventPosition(self._store.incarnation, last), present
 
     async def _create(
         self, replay: AnyReplay, job_type: JobType, options: Mapping[str, Any], by: str, uid: str, exists: bool

@@ -10,7 +10,7 @@ import msgspec
 
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
-from hanbeon.domain.log import LogPlace
+from hanbeon.domain.log import LogPosition
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import queries
@@ -143,7 +143,7 @@ class OfficeJobs(OfficeService):
         query = validate(schemas.LogQuery, fields)
         await self._checked(office_id, job_id)
         after = or_default(query.after, None)
-        at = LogPlace() if after is None else LogPlace.parse(after)
+        at = LogPosition() if after is None else LogPosition.parse(after)
         found = await self._store.log(job_id, or_default(query.attempt, None), at, query.limit)
         return log_view(found, self._zone)
 
