@@ -106,7 +106,7 @@ async def test_ten_thousand_of_two_tasks_keep_their_order(
         ways.append(operation is not None)
         return operation
 
-    monkeypatch.setattr("hanbeon.store.store.in_bulk", noted)
+    monkeypatch.setattr("hanbeon.store.fast.bulk.in_bulk", noted)
     async with TestKit(app, kit_url):
         note, remark = app.tasks.get("note"), app.tasks.get("remark")
         await app.enqueue_many([note.call(""), remark.call("")])

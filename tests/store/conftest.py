@@ -53,14 +53,14 @@ async def world(
     request: pytest.FixtureRequest, sqlite_url: str, shared_database: Callable[[str], str]
 ) -> AsyncIterator[World]:
     """An empty store on each database, with its clock in the test's hands."""
-    async with _opened(sqlite_url if request.param == "sqlite" else shared_database(request.param)) as opened:
+    async with opened_world(sqlite_url if request.param == "sqlite" else shared_database(request.param)) as opened:
         yield opened
 
 
 @pytest.fixture
 async def sqlite_world(sqlite_url: str) -> AsyncIterator[World]:
     """A world on SQLite only, for tests of what a single writer need not leave to the general path."""
-    async with _opened(sqlite_url) as opened:
+    async with opened_world(sqlite_url) as opened:
         yield opened
 
 
@@ -69,13 +69,13 @@ async def postgres_world(
     postgres_installation: Installation, shared_database: Callable[[str], str]
 ) -> AsyncIterator[World]:
     """A world on PostgreSQL only, for tests of row locks and slow transactions."""
-    async with _opened(shared_database(postgres_installation.name)) as opened:
+    async with opened_world(shared_database(postgres_installation.name)) as opened:
         yield opened
 
 
 @contextlib.asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[World]:
-    world = await World.open(url)
+async def opened_world(url: str, *, fast: bool = True) -> AsyncIterator[World]:
+    world = await World.open(url, fast=fast)
     try:
         await world.empty()
         yield world

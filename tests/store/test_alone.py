@@ -9,6 +9,7 @@ from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retry import Backoff, RetryPolicy
 from hanbeon.errors import IdAlreadyUsed, UniqueKeyTaken
+from hanbeon.store.fast.single import is_simple
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.tx import Tx
 from tests.store.world import World, new_id, new_job
@@ -45,7 +46,7 @@ async def test_both_paths_write_the_same(postgres_world: World, given: dict[str,
     first = new_job(**given)
     await world.enqueue(first)  # Creates the lane, by the general path.
     quick, long = (msgspec.structs.replace(first, id=new_id()) for _ in range(2))
-    assert enqueues.is_simple(quick)
+    assert is_simple(quick)
     (made,) = await world.enqueue(quick)
     assert (made.id, made.state, made.created) == (quick.id, State.READY, True)
     await world.store.write(lambda tx: enqueues.enqueue(tx, world.store.lanes, [long]))
@@ -65,7 +66,7 @@ async def test_both_paths_write_the_same(postgres_world: World, given: dict[str,
     ],
 )
 def test_other_jobs_take_the_general_path(given: dict[str, Any]) -> None:
-    assert not enqueues.is_simple(NewJob(id=new_id(), task="t", **given))
+    assert not is_simple(NewJob(id=new_id(), task="t", **given))
 
 
 async def test_a_key_that_is_taken_makes_nothing(postgres_world: World) -> None:

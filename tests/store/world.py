@@ -92,9 +92,9 @@ class World:
         self.clock = clock
 
     @classmethod
-    async def open(cls, url: str) -> "World":
+    async def open(cls, url: str, *, fast: bool = True) -> "World":
         clock = VirtualClock()
-        store = equip(open_store(url, clock))
+        store = equip(open_store(url, clock, fast=fast))
         await store.open()
         world = cls(store, clock)
         await clock.attach(store)

@@ -12,12 +12,12 @@ from hanbeon.store.statements import names, statement
 
 _WRITES = re.compile(r"\b(INSERT INTO|UPDATE hanbeon|DELETE FROM)\b")
 _PACKAGE = Path(hanbeon.__file__).parent
-_FOLDERS = (_PACKAGE / "store/operations", *(each.parent for each in _PACKAGE.glob("surfaces/*/statements.sql")))
+_FOLDERS = (_PACKAGE / "store/operations", *(each.parent for each in _PACKAGE.glob("*/*/statements.sql")))
 _FILES = frozenset(str(path) for folder in _FOLDERS for path in folder.glob("*.py"))
 
 
 def operation_name(file: str, function: str) -> str | None:
-    """Return the name of an operation of the engine (`module.function`) or a surface; None if it is in another file."""
+    """Return the name of an operation of the engine (`module.function`), a fast path or a surface; None of others."""
     if file not in _FILES:
         return None
     path = Path(file)

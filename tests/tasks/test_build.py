@@ -18,8 +18,8 @@ from hanbeon.domain.job import NewJob
 from hanbeon.errors import HanbeonError
 from hanbeon.settings import Settings
 from hanbeon.store import records
-from hanbeon.store.operations import enqueue
-from hanbeon.store.operations.enqueue import single_values
+from hanbeon.store.fast import single
+from hanbeon.store.fast.single import single_values
 from hanbeon.store.records import policy_text
 from hanbeon.tasks import build, task
 from hanbeon.tasks.build import new_job, new_jobs
@@ -131,7 +131,7 @@ def test_digest_does_not_depend_on_earlier_jobs(first: float) -> None:
     """Options that are equal and written differently are one policy, also in a process that has seen neither."""
     digests = set()
     for jitter in (first, float(first), first + 0.0):
-        for cached in (build._kind, task._policy, enqueue._shared, records.policy_text):
+        for cached in (build._kind, task._policy, single._shared, records.policy_text):
             cached.cache_clear()
         app = App()
         work = app.task(name=f"w{abs(first)}", jitter=jitter)(_work)

@@ -11,11 +11,18 @@ from hanbeon.settings import masked
 from hanbeon.store.database.notify import PostgresNotifier, SqliteNotifier
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.database.sqlite import SqliteDatabase
+from hanbeon.store.fast.postgres import PostgresFastPath
+from hanbeon.store.fast.sqlite import SqliteFastPath
 from hanbeon.store.store import Store
 
 
-def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
-    """Return the store of a URL, not yet open: `sqlite:///relative.db`, `sqlite:////absolute.db`, `postgresql://…`."""
+def open_store(
+    url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None, fast: bool = True
+) -> Store:
+    """Return the store of a URL, not yet open: `sqlite:///relative.db`, `sqlite:////absolute.db`, `postgresql://…`.
+
+    `fast`: with the fast paths, which are optional.
+    """
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it is what checks it
@@ -38,10 +45,11 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
                 field="database_url",
             )
         sqlite = SqliteDatabase(Path(path), clock)
-        return Store(sqlite, SqliteNotifier(sqlite.path), clock)
+        return Store(sqlite, SqliteNotifier(sqlite.path), clock, SqliteFastPath(sqlite, clock) if fast else None)
     if parts.scheme in ("postgresql", "postgres"):
         postgres = PostgresDatabase(url, pool_size=pool_size)
-        return Store(postgres, PostgresNotifier(postgres, listen_url), clock)
+        notifier = PostgresNotifier(postgres, listen_url)
+        return Store(postgres, notifier, clock, PostgresFastPath(postgres, notifier, clock) if fast else None)
     raise InvalidInput(
         f"must be sqlite:///jobs.db or postgresql://…, got {parts.scheme or masked(url)!r}",
         field="database_url",

@@ -6,11 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
-from hanbeon.domain.actor import Actor, current_actor, nobody
+from hanbeon.domain.actor import current_actor, nobody
 from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPosition
@@ -26,15 +24,10 @@ from hanbeon.errors import (
     OtherDatabase,
 )
 from hanbeon.quotation import quoted
-from hanbeon.store.database.notify import PostgresNotifier
-from hanbeon.store.database.postgres import PostgresDatabase, PostgresUserTransaction
+from hanbeon.store.database.postgres import PostgresUserTransaction
 from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
-from hanbeon.store.fast.bulk import Make, in_bulk, lanes_of
-from hanbeon.store.fast.path import FastPath
-from hanbeon.store.fast.postgres import PostgresBatches
-from hanbeon.store.fast.sqlite import SqliteBatches
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
@@ -48,11 +41,13 @@ from hanbeon.store.operations.retention import Retention
 from hanbeon.store.statements import statement
 from hanbeon.store.transactions import Transactions
 from hanbeon.store.turns import in_turns
-from hanbeon.store.tx import Tx, ready_hint
+from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
+if TYPE_CHECKING:
+    from hanbeon.store.fast.path import FastPath
+
 T = TypeVar("T")
-_NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -62,8 +57,6 @@ class Store(Transactions):
 
     Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
-
-    _fast: FastPath | None = None
 
     async def enqueue(
         self,
@@ -88,16 +81,16 @@ class Store(Transactions):
     ) -> list[enqueues.Enqueued]:
         if len(jobs) == 1 and first is None and last is None and (one := await self.enqueue_one(jobs[0])) is not None:
             return [one]
-        bulk = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
+        bulk = None if self.fast is None else self.fast.in_bulk(jobs)
         if bulk is None:
             enqueues.check_batch(jobs)
-        make: Make = bulk or partial(enqueues.enqueue, jobs=jobs)
+        make: enqueues.Make = bulk or partial(enqueues.enqueue, jobs=jobs)
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
             if first is not None:
                 await first(tx)
             # New lanes are created with their first jobs or not at all: a rejected batch must not leave a queue.
-            answers = await make(tx, await self.lanes.ensure(tx, lanes_of(jobs)))
+            answers = await make(tx, await self.lanes.ensure(tx, enqueues.lanes_of(jobs)))
             if last is not None:
                 await last(tx, answers)
             return answers
@@ -119,39 +112,10 @@ class Store(Transactions):
                 raise
 
     async def enqueue_one(self, job: NewJob, precondition: RowVersion | None = None) -> enqueues.Enqueued | None:
-        """Create a job by the fast path, a single statement, if the precondition holds; None: use the general path."""
-        if not isinstance(self.database, PostgresDatabase) or not isinstance(self.notifier, PostgresNotifier):
-            return None
-        if self.tracer is not None:
+        """Create a job by a fast path, if there is one and the precondition holds; None: use the general path."""
+        if self.fast is None or self.tracer is not None:
             return None  # Its statement writes no context.
-        if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
-            return None
-        hints = (ready_hint([job.task]), "event")
-        payload = self.notifier.piggyback(hints)
-        actor = current_actor()
-        values = (
-            *enqueues.single_event(job),
-            payload,
-            *(_NOBODY if actor is None else msgspec.structs.astuple(actor)),
-            self.incarnation,
-            0 if precondition is None else precondition.version,
-            *enqueues.single_values(job, self.lanes),
-        )
-        rows: Sequence[Any] = ()
-        try:
-            if precondition is None:
-                rows = await self.database.fetch("enqueue_one", *values)
-            else:
-                values = (*values, precondition.id)
-                rows = await self.database.fetch("enqueue_one", *values, precondition=precondition.statement)
-        finally:
-            if payload is not None and not rows:
-                self.notifier.send(payload.split())  # It has hints of others, too.
-        for row in rows:
-            if payload is None:
-                self.notifier.send(hints)
-            return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
-        return None
+        return await self.fast.enqueue_one(self.lanes, job, precondition)
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none within a caller's transaction: they exist if and only if it commits."""
@@ -221,7 +185,7 @@ class Store(Transactions):
         """Claim at most `want` jobs, page by page until some are found. None claimed: no ready job may start now."""
         if request.want <= 0:
             return claims.ClaimAnswer([], request.cursor)
-        if (fast := self._fast_path()) is not None:
+        if (fast := self._batches) is not None:
             with self._noticing():
                 taken = await fast.claim(self.lanes, request)
             if taken is not None:
@@ -242,15 +206,12 @@ class Store(Transactions):
             answer = answer._replace(jobs=await traces.with_traces(tx, answer.jobs))
         return answer
 
-    def _fast_path(self) -> FastPath | None:
-        """Return the fast path of claims and ends; None while a transaction has more to write."""
+    @property
+    def _batches(self) -> FastPath | None:
+        """The fast path of claims and ends; None while a transaction has more to write."""
         if self.tracer is not None or current_actor() is not None:
             return None
-        if self._fast is None:
-            database = self.database
-            writer = PostgresBatches(database) if isinstance(database, PostgresDatabase) else SqliteBatches(database)
-            self._fast = FastPath(writer, self._clock)
-        return self._fast
+        return self.fast
 
     async def keep_trace(self, job: int, context: TraceContext) -> None:
         """Note the trace of a job that had none, for its next attempts."""
@@ -265,7 +226,7 @@ class Store(Transactions):
 
         Return the instant; None: nothing was written, use `complete`.
         """
-        if (fast := self._fast_path()) is None:
+        if (fast := self._batches) is None:
             return None
         with self._noticing():
             ended = await fast.succeed(self.lanes, jobs, results)

@@ -27,6 +27,7 @@ from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, TraceScope
 from hanbeon.store.user_transaction import UserTransaction
 
 if TYPE_CHECKING:
+    from hanbeon.store.fast.path import FastPath
     from hanbeon.telemetry.tracer import Tracer
 
 T = TypeVar("T")
@@ -36,9 +37,14 @@ class Transactions:
     """One door to the database: `read` and `write` run an operation in a transaction of its own."""
 
     def __init__(
-        self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier, clock: Clock | None = None
+        self,
+        database: SqliteDatabase | PostgresDatabase,
+        notifier: Notifier,
+        clock: Clock | None = None,
+        fast: FastPath | None = None,
     ) -> None:
         self.database = database
+        self.fast = database.fast = fast
         self.notifier = notifier
         self._clock = clock
         self.max_payload_bytes: int | None = None

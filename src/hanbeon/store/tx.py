@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -11,6 +11,13 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import RESERVED
 from hanbeon.domain.reserved_queues import is_of_surface
 from hanbeon.domain.trace_context import TraceContext
+
+if TYPE_CHECKING:
+    from hanbeon.domain.job import NewJob
+    from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
+    from hanbeon.store.operations.complete import Completed, CompletionReport
+    from hanbeon.store.operations.enqueue import Enqueued
+    from hanbeon.store.operations.lanes import LaneCache
 
 T = TypeVar("T")
 JOBS_A_SECOND = 500
@@ -79,6 +86,40 @@ class Copy(Protocol):
     async def __call__(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None: ...
 
 
+class FastSteps(Protocol):
+    """Shorter ways of some steps within a transaction, all of them optional; see `store/fast/`."""
+
+    async def enqueue_within(self, tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:
+        """Create a single job; None: nothing was written."""
+        ...
+
+    async def claim_lane(
+        self, tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest, cursor: int, *, alone: bool
+    ) -> ClaimAnswer:
+        """Claim jobs of a lane after a position. `alone`: no other lane has ready jobs."""
+        ...
+
+    async def succeed_within(
+        self, tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]
+    ) -> list[Completed]:
+        """Apply the plain successes among the reports. Those missing from the answer are left to the general path."""
+        ...
+
+    async def copy_jobs(self, tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]) -> list[Enqueued] | None:
+        """Create many jobs whose ids and keys are almost certainly free and whose times have come; None: use `enqueue`.
+
+        If one is taken after all, the transaction fails, and is run again without this.
+        """
+        ...
+
+    async def copy_rows(self, tx: Tx, table: str, rows: Sequence[msgspec.Struct], *, now: str | None = None) -> bool:
+        """Write many rows, whose fields are columns, and which must not conflict; False: nothing was written.
+
+        `now`: a further column, for the instant.
+        """
+        ...
+
+
 class Tx(Protocol):
     """One open transaction.
 
@@ -88,6 +129,8 @@ class Tx(Protocol):
 
     tracing: TraceScope | None
     """None while tracing is off."""
+    fast: FastSteps | None
+    """None: each step takes the general path."""
     has_round_trips: bool
     """True where each statement is a request to a server: then one that does much is better than several."""
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from hanbeon.domain.events import Event
 from hanbeon.store.operations.events import write_events
-from hanbeon.store.tx import AfterCommit, Copy, TraceScope, check_announced
+from hanbeon.store.tx import AfterCommit, Copy, FastSteps, TraceScope, check_announced
 
 
 class TxBase(ABC):
     """See `Tx`."""
 
     tracing: TraceScope | None = None
+    fast: FastSteps | None = None
     has_round_trips: bool
 
     def __init__(self, seconds: float = math.inf) -> None:

@@ -18,8 +18,6 @@ from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.fast.lane_head import LONGEST_TEXT
 from hanbeon.store.fast.path import Ended, FastPath
-from hanbeon.store.fast.postgres import PostgresBatches
-from hanbeon.store.fast.sqlite import SqliteBatches
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.rows import Row
@@ -35,9 +33,10 @@ WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database
 
 
 def _fast(world: World) -> FastPath:
-    database = world.store.database
-    writer = PostgresBatches(database) if isinstance(database, PostgresDatabase) else SqliteBatches(database)
-    return FastPath(writer, world.clock)
+    fast = world.store.fast
+    assert fast is not None
+    fast._refused_until.clear()
+    return fast
 
 
 @pytest.fixture

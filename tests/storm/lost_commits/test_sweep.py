@@ -23,8 +23,11 @@ _MOST_COMMITS = 200
 _EVERY = 20
 """The cost of a case is the square of its commits: of a long one, each further commit is lost in one way on one store,
 and in both ways on both only with HANBEON_CHAOS=long."""
-SQLITE_ALONE = {"claim._claim_head", "enqueue._enqueue_one", "events.write_groups"}
-"""Parts of `claim`, `enqueue` and batches, swept with these on SQLite, whose thread the look at calls does not see."""
+SQLITE_ALONE = {
+    "fast.single.enqueue_within",
+    *(f"fast.sqlite.{each}" for each in ("_claim", "_succeed", "_write_groups")),
+}
+"""Parts of the fast paths, swept with these on SQLite, whose thread the look at calls does not see."""
 NOT_SWEPT = {
     "claim.claim_these": "for test kits only",
     "incarnation.begin_incarnation": "by `hanbeon restore` alone; repeated, it begins another in which nothing runs",

@@ -120,6 +120,7 @@ class _Meddled:
     def __init__(self, tx: Tx, name: str, act: Any) -> None:
         self._tx, self._name, self._act = tx, name, act
         self.tracing, self.has_round_trips, self.copy = tx.tracing, tx.has_round_trips, tx.copy
+        self.fast = tx.fast
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows = await self._tx.fetch(name, *args)

@@ -19,7 +19,7 @@ from hanbeon.store.database.kept_connection import KeptConnection, is_gone
 from hanbeon.store.database.postgres_errors import border, user_border
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Copy, Tx
+from hanbeon.store.tx import AfterCommit, Copy, FastSteps, Tx
 from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
@@ -108,6 +108,8 @@ class PostgresDatabase:
         self._identity: str | None = None
         self.incarnation: str | None = None
         """The incarnation that was opened; transactions are refused in another."""
+        self.fast: FastSteps | None = None
+        """Shorter ways within transactions that write."""
         self.pooled = False
         """True if connected through a pooler, perhaps in transaction mode: each transaction may use another session."""
 
@@ -206,7 +208,7 @@ class PostgresDatabase:
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
-                    return await _transact(connection, operation, seconds, self._check, copies=attempt == 0)
+                    return await self._transact(connection, operation, seconds, copies=attempt == 0)
             except (DatabaseUnavailable, asyncpg.UniqueViolationError) as error:
                 # Of what the border translates, only these are certain to be rolled back and worth another try.
                 is_lost_race = isinstance(error, asyncpg.UniqueViolationError)
@@ -220,6 +222,12 @@ class PostgresDatabase:
                     ) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
+
+    async def _transact(
+        self, connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, *, copies: bool
+    ) -> tuple[T, AfterCommit]:
+        await connection.execute(f"{_begin(connection.get_server_version().major, seconds)}{self._check}")
+        return await _commit(connection, operation, self.fast, seconds, copies=copies and self.fast is not None)
 
     @property
     def _check(self) -> str:
@@ -358,7 +366,7 @@ class PostgresUserTransaction:
                 if not self.connection.is_in_transaction():
                     raise DatabaseUnavailable(ENDED_BY_ITS_USER)
                 await self._connection.execute(f"{_PLANS}{self.database._check}")
-                return await _commit(self._connection, operation)
+                return await _commit(self._connection, operation, self.database.fast)
         finally:
             await self.abandon()
 
@@ -371,13 +379,6 @@ class PostgresUserTransaction:
             self._connection.terminate()
         with contextlib.suppress(*asyncpg_classes.BROKEN):
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
-
-
-async def _transact(
-    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str, *, copies: bool
-) -> tuple[T, AfterCommit]:
-    await connection.execute(f"{_begin(connection.get_server_version().major, seconds)}{check}")
-    return await _commit(connection, operation, seconds, copies=copies)
 
 
 def _begin(server_version: int, seconds: float) -> str:
@@ -396,9 +397,15 @@ def _begin(server_version: int, seconds: float) -> str:
 
 
 async def _commit(
-    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf, *, copies: bool = False
+    connection: Any,
+    operation: Callable[[Tx], Awaitable[T]],
+    fast: FastSteps | None,
+    seconds: float = math.inf,
+    *,
+    copies: bool = False,
 ) -> tuple[T, AfterCommit]:
     tx = PostgresTx(connection, seconds, copies=copies)
+    tx.fast = fast
     answer = await operation(tx)
     await tx.write_events()
     await connection.execute("COMMIT")

@@ -27,7 +27,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import LONG_SECONDS, AfterCommit, Tx, drive
+from hanbeon.store.tx import LONG_SECONDS, AfterCommit, FastSteps, Tx, drive
 from hanbeon.store.tx_base import TxBase
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
@@ -51,6 +51,7 @@ class _Connection:
         self._clock = clock
         self._now = 0
         self.incarnation: str | None = None
+        self.fast: FastSteps | None = None
         self.ends_at: float | None = None
         """When the leases of others end that a long write keeps from being renewed (monotonic)."""
         self._given_up = False
@@ -185,9 +186,9 @@ class SqliteTx(TxBase):
     has_round_trips = False
     copy = None
 
-    def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
+    def __init__(self, connection: _Connection, seconds: float = math.inf, *, writes: bool = False) -> None:
         super().__init__(seconds)
-        self._connection = connection
+        self._connection, self.fast = connection, connection.fast if writes else None
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         self._connection.check_time()
@@ -210,6 +211,7 @@ class SqliteDatabase:
         self._reader: _Connection | None = None
         self.incarnation: str | None = None
         """The incarnation that was opened; unknown in a database that is opened only to be read."""
+        self.fast: FastSteps | None = None
         self._guard = contextlib.ExitStack()
 
     async def open(self) -> None:
@@ -225,7 +227,8 @@ class SqliteDatabase:
             self._writer.files.warn_if_readable()
             self._reader = await _Connection(self._file, self.clock, "reader").open()
             self.incarnation = await self._reader.run(self._reader.read_incarnation)
-            self._writer.incarnation = self._reader.incarnation = self.incarnation
+            self._reader.incarnation = self.incarnation
+            self._writer.incarnation, self._writer.fast = self.incarnation, self.fast
         except BaseException:
             await self.close()
             raise
@@ -287,7 +290,7 @@ class SqliteDatabase:
         writer.files.check_places()
         connection = await _Connection(self._file, self.clock, "user").open()
         connection.let_give_up()
-        connection.incarnation = self.incarnation
+        connection.incarnation, connection.fast = self.incarnation, self.fast
         connection.files.expect(writer.files)  # If it opened another file, that is noticed like a replaced one.
         transaction = SqliteUserTransaction(self, connection)
         await transaction.begin()
@@ -447,7 +450,7 @@ class _NotGranted(Exception):
 def _finish(
     connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
 ) -> tuple[T, AfterCommit]:
-    tx = SqliteTx(connection, seconds)
+    tx = SqliteTx(connection, seconds, writes=True)
     answer: T = drive(operation(tx))
     drive(tx.write_events())
     connection.check_time()
@@ -460,7 +463,7 @@ def _finish(
 def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     """Run the operation inside an open transaction, all of it or nothing."""
     connection.check()
-    tx = SqliteTx(connection)
+    tx = SqliteTx(connection, writes=True)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
     with savepoint(connection.db):

@@ -6,16 +6,16 @@ If there is one, an id that already exists, it fails as a whole, and the general
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.domain.batch import Batch
-from hanbeon.domain.events import Event, moved
-from hanbeon.domain.job import LaneName, NewJob, rank_of
+from hanbeon.domain.events import Event, event_factory, moved
+from hanbeon.domain.job import NewJob, rank_of
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
+from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, copy_rows, escaped, text_of
 from hanbeon.store.job_columns import NEW, new_values
-from hanbeon.store.operations.enqueue import Enqueued, enqueue
+from hanbeon.store.operations.enqueue import Enqueued, Make, enqueue
 from hanbeon.store.operations.events import write_alike
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.traces import write_traces
@@ -24,12 +24,10 @@ from hanbeon.store.tx import Copy, Tx, in_parts, ready_hint
 
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
+_KEYED_COLUMNS = ("seq", "state", "rank", "run_at", "created_at", *(column.name for column in NEW))
 _OWN = ("id", "args", "digest", "meta")
 # The columns that jobs of one kind share; those in which a line differs from others of its kind are around them.
 _SHARED = ("state", "rank", "run_at", "created_at", *(each.name for each in NEW if each.name not in _OWN))
-
-
-Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
 
 
 def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
@@ -47,11 +45,6 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
         return await (enqueue(tx, lanes, batch) if tx.copy is None else _make(tx, tx.copy, lanes, batch))
 
     return make
-
-
-def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
-    """Return the lanes of these jobs; for a batch, one per kind."""
-    return (job.lane for job in (jobs.kinds if isinstance(jobs, Batch) else jobs))
 
 
 def _is_plain(job: NewJob) -> bool:
@@ -119,3 +112,35 @@ def _kind(job: NewJob, values: Sequence[Any]) -> _Kind:
 
 def _event(job: NewJob, now: int) -> Event:
     return moved(Reason.ENQUEUED, at=now, queue=job.queue, job_id=job.id, task=job.task, state=State.READY)
+
+
+async def copy_jobs(tx: Tx, copy: Copy, lanes: LaneCache, jobs: Sequence[NewJob]) -> list[Enqueued] | None:
+    """Create jobs that may have keys; see `FastSteps`."""
+    (numbers,) = await tx.fetch("number_jobs", len(jobs))
+    now, seqs = numbers["now"], numbers["seqs"]
+    if any(job.depends_on or job.delay_us or (job.run_at_us or 0) > now for job in jobs):
+        return None
+    numbered = list(zip(jobs, seqs, strict=True))
+    # In a fixed order, as `insert_jobs` does: two batches that share some would wait for each other, and deadlock.
+    await copy_rows(copy, "job_id", ("id", "seq"), sorted((job.id, seq) for job, seq in numbered))
+    await copy_rows(
+        copy, "job", _KEYED_COLUMNS, (_keyed_row(*each, lanes, now) for each in sorted(numbered, key=_keys))
+    )
+    build = event_factory(Reason.ENQUEUED, State.READY)
+    tx.emit(*[build(now, job.queue, job.id, job.task) for job in jobs])
+    tx.wake(ready_hint(job.task for job in jobs))
+    made = [Enqueued(job.id, State.READY, True, seq, now) for job, seq in numbered]
+    if tx.tracing is not None:
+        await write_traces(tx, made)
+    return made
+
+
+def _keys(numbered: tuple[NewJob, int]) -> tuple[str, str]:
+    job, _ = numbered
+    return job.unique_key or "", job.idempotency_key or ""
+
+
+def _keyed_row(job: NewJob, seq: int, lanes: LaneCache, now: int) -> tuple[Any, ...]:
+    run_at = now if job.run_at_us is None else job.run_at_us
+    own = new_values(job, lanes.place(job), policy_text(job.policy), job.digest())
+    return (seq, State.READY.value, rank_of(job.urgent, job.priority), run_at, now, *own)

@@ -1,22 +1,33 @@
-"""The fast path of claims and successes: a batch of jobs of one lane, or of attempts that succeeded plainly.
+"""The fast paths of one database, in front of the general path, which defines the behaviour.
 
-Whatever is not as common as that is not found by its statements, and takes the general path. A batch is
-written with its event, whose shared part is encoded once.
+A store has one, or none. Each method takes a common case and answers None if the general path must be taken; what it
+writes is what the general path would write. Its first part is called by the store and is a transaction of its own; the
+second part is called by operations, within theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from hanbeon.clock import Clock, SystemClock
+import msgspec
+
+from hanbeon.clock import Clock
 from hanbeon.domain.event_groups import batch_of, before_jobs, job_text
-from hanbeon.domain.job import Claimed, LaneName
+from hanbeon.domain.job import Claimed, LaneName, NewJob
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.store.fast import lane_claim, plain_success
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
+from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.operations.enqueue import Enqueued, Make, RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import LANE_MASK
+from hanbeon.store.statements import add_statements
+from hanbeon.store.tx import Tx
 
+add_statements(Path(__file__).with_name("statements.sql"))
 # A lane whose batch was refused is one of a graph, most likely: every try would be in vain, and cost a round trip.
 _REFUSED_SECONDS = 1.0
 _STATUS = ("status", AttemptStatus.COMPLETED.value)
@@ -51,32 +62,27 @@ class Ended(NamedTuple):
     hints: Collection[str] = ()
 
 
-class BatchWriter(Protocol):
-    """The statements of one database. Each is a transaction by itself; None: nothing was written."""
+class FastPath(ABC):
+    """The fast paths that both databases have; a subclass has what differs."""
 
-    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest) -> Claims | None:
-        """Claim jobs of a lane."""
-        ...
-
-    async def succeed(self, lanes: LaneCache, successes: Successes) -> Ended | None:
-        """End all of these attempts, or none; with what that means for their dependents, or none if there are any."""
-        ...
-
-
-class FastPath:
-    """Claims and ends batches of jobs. Answers None if the general path must be taken."""
-
-    def __init__(self, writer: BatchWriter, clock: Clock | None) -> None:
-        self._writer = writer
-        self._clock = clock or SystemClock()
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._refused_until: dict[int, float] = {}
+
+    async def enqueue_one(self, lanes: LaneCache, job: NewJob, precondition: RowVersion | None) -> Enqueued | None:
+        """Create a job, if the precondition holds."""
+        return None
+
+    def in_bulk(self, jobs: Sequence[NewJob]) -> Make | None:
+        """Return the operation that creates these jobs."""
+        return None
 
     async def claim(self, lanes: LaneCache, request: ClaimRequest) -> ClaimAnswer | None:
         """Claim the jobs of a lane after the request's position."""
         behind = request.behind
         if behind is None or not lanes.knows(behind.lane):
             return None
-        taken = await self._writer.claim(lanes.name(behind.lane), behind, request)
+        taken = await self._claim(lanes.name(behind.lane), behind, request)
         if taken is None:
             return None
         place = LanePosition(behind.lane, taken.rank, taken.jobs[-1].seq)
@@ -87,11 +93,19 @@ class FastPath:
         batch = self._successes(lanes, jobs, results)
         if batch is None:
             return None
-        ended = await self._writer.succeed(lanes, batch)
+        ended = await self._succeed(lanes, batch)
         if ended is None:
             until = self._clock.monotonic() + _REFUSED_SECONDS
             self._refused_until.update({job.lane: until for job in jobs})
         return ended
+
+    @abstractmethod
+    async def _claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest) -> Claims | None:
+        """Claim jobs of a lane. None: nothing was written."""
+
+    @abstractmethod
+    async def _succeed(self, lanes: LaneCache, successes: Successes) -> Ended | None:
+        """End all of these attempts, or none; with what that means for their dependents, or none if there are any."""
 
     def _successes(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Successes | None:
         fence = jobs[0].fence
@@ -114,6 +128,27 @@ class FastPath:
             if not self._refused_until.keys().isdisjoint(of):
                 return False
         return all(lanes.knows(lane) and lane & LANE_MASK not in lanes.hooked for lane in of)
+
+    # Within a transaction; see `FastSteps`.
+
+    async def enqueue_within(self, tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:
+        return None
+
+    async def claim_lane(
+        self, tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest, cursor: int, *, alone: bool
+    ) -> ClaimAnswer:
+        return await lane_claim.claim_lane(tx, lanes, behind, request, cursor, alone=alone)
+
+    async def succeed_within(
+        self, tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]
+    ) -> list[Completed]:
+        return await plain_success.succeed(tx, lanes, reports)
+
+    async def copy_jobs(self, tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]) -> list[Enqueued] | None:
+        return None
+
+    async def copy_rows(self, tx: Tx, table: str, rows: Sequence[msgspec.Struct], *, now: str | None = None) -> bool:
+        return False
 
 
 def _body(lanes: LaneCache, texts: dict[int, list[str]]) -> str:

@@ -12,7 +12,6 @@ from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
-from hanbeon.store.fast.lane_head import HeadClaims, claim_head
 from hanbeon.store.job_columns import claimed
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import free_since, lanes_of_queue, queue_of
@@ -75,8 +74,8 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | No
 
     Limits hold because a limited queue's row is locked before the jobs that take its slots are counted.
     """
-    if request.behind is not None:
-        answer = await _claim_lane(tx, lanes, request.behind, request, request.cursor)
+    if request.behind is not None and tx.fast is not None:
+        answer = await tx.fast.claim_lane(tx, lanes, request.behind, request, request.cursor, alone=True)
         if answer.jobs:
             return answer
     found, seen = await _scan(tx, request)
@@ -89,11 +88,11 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | No
     turns = queues[: request.want]
     candidates = {lane: row for lane, row in candidates.items() if queue_of(lane) in turns}
 
-    if len(candidates) == 1 and turns[0] not in limits and take is None:
+    if tx.fast is not None and len(candidates) == 1 and turns[0] not in limits and take is None:
         head = LanePosition.before_all(next(iter(candidates)))
         # Of one that only had its turn before others, the position must not be remembered: they are next.
         alone = len(queues) == 1 and not seen and not request.cursor
-        return await _claim_lane(tx, lanes, head, request, _next_cursor(turns, request, seen), alone=alone)
+        return await tx.fast.claim_lane(tx, lanes, head, request, _next_cursor(turns, request, seen), alone=alone)
     limits, streamed = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
         candidates = await _still_open(tx, candidates, limits)
@@ -115,34 +114,6 @@ async def may_claim(tx: Tx, tasks: Sequence[str]) -> bool:
 async def claim_these(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     """Claim those of these jobs that are ready, ignoring order, limits and pauses: for test kits."""
     return await _take(tx, lanes, seqs, request)
-
-
-async def _claim_lane(
-    tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest, cursor: int, *, alone: bool = True
-) -> ClaimAnswer:
-    """Claim jobs of a lane after a position. `alone`: no other lane has ready jobs."""
-    head = None if tx.has_round_trips else await _claim_head(tx, lanes, behind, request)
-    if head is not None:
-        jobs, rank = head.jobs, head.rank
-    else:
-        rows = await tx.fetch(
-            "claim_lane", behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq
-        )
-        rows = sorted(rows, key=_order)
-        jobs, rank = await _claimed(tx, lanes, rows, request), rows[-1]["rank"] if rows else 0
-    place = LanePosition(behind.lane, rank, jobs[-1].seq) if jobs and alone else None
-    return ClaimAnswer(jobs, cursor, place, more=place is not None and len(jobs) == request.want)
-
-
-async def _claim_head(tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest) -> HeadClaims | None:
-    await lanes.learn(tx, [behind.lane])
-    if not lanes.knows(behind.lane):
-        return None
-    name = lanes.name(behind.lane)
-    head = await claim_head(tx, name, behind, request.want, request.instance, request.lease_us)
-    if head is not None:
-        _emit(tx, head.jobs, head.since)
-    return head
 
 
 async def _scan(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
@@ -257,18 +228,18 @@ async def _pick(
 async def _take(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     rows = await tx.fetch("claim", to_json(seqs), request.instance, request.lease_us)
     order = {seq: position for position, seq in enumerate(seqs)}
-    return await _claimed(tx, lanes, sorted(rows, key=lambda row: order[row["seq"]]), request)
+    return await jobs_of(tx, lanes, sorted(rows, key=lambda row: order[row["seq"]]), request)
 
 
-async def _claimed(tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
+async def jobs_of(tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
     """Convert the rows to jobs in the same order, and emit their events."""
     await lanes.learn(tx, [row["lane"] for row in rows])
     jobs = [claimed(tuple(row.values()), lanes.name(row["lane"]), request.instance) for row in rows]
-    _emit(tx, jobs, [free_since(row) for row in rows])
+    emit_claims(tx, jobs, [free_since(row) for row in rows])
     return jobs
 
 
-def _emit(tx: Tx, jobs: Sequence[Claimed], since: Sequence[int]) -> None:
+def emit_claims(tx: Tx, jobs: Sequence[Claimed], since: Sequence[int]) -> None:
     """Emit the events of claims of one instance; `since`: since when each job had waited."""
     if not jobs:
         return
@@ -276,7 +247,3 @@ def _emit(tx: Tx, jobs: Sequence[Claimed], since: Sequence[int]) -> None:
     for job, waited_since in zip(jobs, since, strict=True):
         at = job.started_at
         tx.emit(build(at, job.queue, job.id, job.task, job.fence, at - waited_since))
-
-
-def _order(row: Any) -> tuple[int, int]:
-    return row["rank"], row["seq"]

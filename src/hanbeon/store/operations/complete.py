@@ -11,7 +11,7 @@ import msgspec
 
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.job import Claimed
-from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
+from hanbeon.domain.lifecycle import TERMINAL, Reason, State
 from hanbeon.domain.outcome import (
     NOT_BEGUN_MESSAGE,
     AttemptEnd,
@@ -20,7 +20,6 @@ from hanbeon.domain.outcome import (
     Losses,
     Lost,
     Outcome,
-    Returned,
     TimedOut,
     decide,
 )
@@ -79,39 +78,10 @@ async def complete(tx: Tx, lanes: LaneCache, reports: Sequence[CompletionReport]
     pending: dict[tuple[int, int], CompletionReport] = {}
     for report in reports:
         pending.setdefault((report.seq, report.fence), report)
-    completed = await _succeed(tx, lanes, pending)
+    completed = [] if tx.fast is None else await tx.fast.succeed_within(tx, lanes, pending)
     for item in completed:
         del pending[item.seq, item.fence]
     return completed + (await _complete(tx, lanes, pending) if pending else [])
-
-
-async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
-    """Apply the plain successes among the reports by the fast path; the others take the general path."""
-    instance = next((report.instance for report in reports.values()), None)
-    returned = {
-        report.seq: (report.fence, report.outcome.result)
-        for report in reports.values()
-        if isinstance(report.outcome, Returned) and report.instance == instance
-    }
-    if instance is None or not returned:
-        return []
-    rows = await tx.fetch(
-        "succeed",
-        to_json(list(returned)),
-        to_json(returned),
-        instance,
-    )
-    if not rows:
-        return []
-    await lanes.learn(tx, [row["lane"] for row in rows])
-    ending = AttemptEnd(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
-    build = _event_factory(ending, rows[0]["now"])
-    for row in rows:
-        _emit(tx, lanes, row, build, seen=True)
-    await meet_dependents(tx, lanes, [row["seq"] for row in rows])
-    await run_end_hooks(tx, lanes, rows)
-    _wake_for_slots(tx, lanes, rows)
-    return [Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
 
 
 async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
@@ -210,14 +180,14 @@ async def apply_ends(
     if past:
         await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
     for row in rows:
-        _emit(tx, lanes, row, _event_factory(endings[row["seq"]], row["now"]), seen=seen)
+        emit_end(tx, lanes, row, event_factory_of(endings[row["seq"]], row["now"]), seen=seen)
     await _follow_up(tx, lanes, endings)
     await run_end_hooks(tx, lanes, [row for row in rows if endings[row["seq"]].state in TERMINAL])
     if any(ending.losses for ending in endings.values()):
         await run_loss_hooks(tx, lanes, rows, {seq: ending.losses for seq, ending in endings.items()})
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
-    _wake_for_slots(tx, lanes, rows)
+    wake_for_slots(tx, lanes, rows)
     return [
         Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"], ending.retry_count)
         for row in rows
@@ -238,7 +208,7 @@ async def _follow_up(tx: Tx, lanes: LaneCache, endings: Mapping[int, AttemptEnd]
         await promote_these(tx, lanes, undelayed)
 
 
-def _wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
+def wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
     tx.wake(*_slot_hints(lanes, {row["lane"] for row in rows}))
 
 
@@ -282,13 +252,13 @@ def _attempt_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:
     }
 
 
-def _emit(tx: Tx, lanes: LaneCache, row: Any, build: EventFactory, *, seen: bool) -> None:
+def emit_end(tx: Tx, lanes: LaneCache, row: Any, build: EventFactory, *, seen: bool) -> None:
     name, now = lanes.name(row["lane"]), row["now"]
     took = now - row["started_at"] if seen else None
     tx.emit(build(now, name.queue, str(row["id"]), name.task, row["fence"], took))
 
 
-def _event_factory(ending: AttemptEnd, now: int) -> EventFactory:
+def event_factory_of(ending: AttemptEnd, now: int) -> EventFactory:
     return event_factory(
         ending.reason,
         ending.state,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,9 +11,8 @@ import msgspec
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import event_factory, moved
 from hanbeon.domain.graph import find_cycle
-from hanbeon.domain.job import NewJob, OnConflict, is_id
+from hanbeon.domain.job import LaneName, NewJob, OnConflict, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
-from hanbeon.domain.tally import tally
 from hanbeon.errors import (
     Conflict,
     DependencyCycle,
@@ -27,7 +25,6 @@ from hanbeon.quotation import quoted
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these
-from hanbeon.store.operations.events import around_job_id
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.operations.traces import write_traces
@@ -51,6 +48,9 @@ class Enqueued(msgspec.Struct, frozen=True, gc=False):
     seq: int = 0
     created_at: int = 0
     """Like `seq`, set only for jobs that were created just now."""
+
+
+Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
 
 
 class RowVersion(NamedTuple):
@@ -104,8 +104,8 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     `lasting`: the transaction may stay open for long while others run, so it takes no lock that a completion could wait
     for. Jobs that depend on unfinished ones of other batches are then recounted after its commit; see `recount`.
     """
-    if len(jobs) == 1 and not tx.has_round_trips and is_simple(jobs[0]):
-        one = await _enqueue_one(tx, lanes, jobs[0])
+    if len(jobs) == 1 and tx.fast is not None:
+        one = await tx.fast.enqueue_within(tx, lanes, jobs[0])
         if one is not None:
             return [one]
     outside = await _dependencies_outside(tx, lanes, jobs, lasting)
@@ -175,57 +175,14 @@ def _digests(jobs: Sequence[NewJob]) -> list[str]:
     return jobs.digests() if isinstance(jobs, Batch) else [job.digest() for job in jobs]
 
 
+def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
+    """Return the lanes of these jobs; for a batch, one per kind."""
+    return (job.lane for job in (jobs.kinds if isinstance(jobs, Batch) else jobs))
+
+
 def weight(jobs: Sequence[NewJob]) -> int:
     """Return how much work a batch is, in jobs."""
     return len(jobs) + sum(len(job.depends_on) for job in jobs) // _EDGES_A_JOB
-
-
-def is_simple(job: NewJob) -> bool:
-    """True for a job that waits for nothing and replaces none: a single statement creates it."""
-    return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
-
-
-async def _enqueue_one(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:
-    """Create a simple job within a transaction, where a statement is no round trip; None: an id or a key is taken."""
-    for row in await tx.fetch("enqueue_one", *single_values(job, lanes)):
-        at = row["created_at"]
-        tx.emit(moved(Reason.ENQUEUED, at=at, queue=job.queue, job_id=job.id, task=job.task, state=State.READY))
-        tx.wake(ready_hint([job.task]))
-        made = Enqueued(job.id, State.READY, True, row["seq"], at)
-        if tx.tracing is not None:
-            await write_traces(tx, [made])
-        return made
-    return None
-
-
-def single_event(job: NewJob) -> tuple[str, str, str]:
-    """Return the event of a job that `enqueue_one` creates: its text before and after the instant, and its delta."""
-    before, between, after, delta = _single_event(job.queue, job.task)
-    return before, f"{between}{job.id}{after}", delta
-
-
-def single_values(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
-    """Return the columns of a job that `enqueue_one` creates."""
-    digest, policy = _shared(msgspec.structs.replace(job, id="", args="", meta=None))
-    return new_values(job, lanes.place(job), policy, digest(job.args, job.meta))
-
-
-@lru_cache(maxsize=256)
-def _shared(kind: NewJob) -> tuple[Callable[[str, str | None], str], str]:
-    """Return what takes the most time of a job's columns, and is the same for its kind."""
-    return kind.digests(), policy_text(kind.policy)
-
-
-@lru_cache(maxsize=1024)
-def _single_event(queue: str, task: str) -> tuple[str, str, str, str]:
-    """Return the event of a single job in three parts, with room for the instant and the job's id; and its delta.
-
-    Cached: there are as many as tasks, and every job needs one.
-    """
-    event = moved(Reason.ENQUEUED, at=0, queue=queue, job_id="", task=task, state=State.READY)
-    before, after = around_job_id(event)
-    before, instant, between = before.partition('"at":0')
-    return f"[{before}{instant[:-1]}", between, f"{after}]", to_json(tally([event]))
 
 
 async def _fetch_dependencies(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:

@@ -53,13 +53,6 @@ async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], jo
     tx.count_moves(len(job_ids))
 
 
-async def write_groups(tx: Tx, at: int, count: int, body: str) -> None:
-    """Append a batch of event groups that happened at this instant; SQLite only."""
-    await tx.fetch("insert_event_groups", at, count, body)
-    await tx.fetch("add_to_event_counter", count)
-    tx.count_moves(count)
-
-
 async def _insert(tx: Tx, count: int, body: str, delta: str | None) -> None:
     await tx.fetch("insert_events", count, body, delta)
     if not tx.has_round_trips:

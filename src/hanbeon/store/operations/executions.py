@@ -11,8 +11,6 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
-from hanbeon.store.fast.copied_jobs import copy_jobs
-from hanbeon.store.fast.copy import WORTH_IT, copy_rows
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
@@ -119,13 +117,10 @@ async def make(tx: Tx, lanes: LaneCache, wanted: Sequence[ExecutionRequest]) -> 
     check_batch(jobs)
     # Checked when the schedule was saved: a limit that was lowered since must not hold up all the others.
     lanes = (await lanes.ensure(tx, (job.lane for job in jobs))).unlimited()
-    copy = tx.copy if len(jobs) >= WORTH_IT else None
-    copied = None if copy is None else await copy_jobs(tx, copy, lanes, jobs)
+    copied = None if tx.fast is None else await tx.fast.copy_jobs(tx, lanes, jobs)
     answers = copied or await enqueue(tx, lanes, jobs)
     rows = [_row(each, answer) for each, answer in zip(wanted, answers, strict=True) if answer.created]
-    if rows and copy is not None:
-        await copy_rows(copy, "execution", _Row.__struct_fields__, map(msgspec.structs.astuple, rows))
-    elif rows:
+    if rows and (tx.fast is None or not await tx.fast.copy_rows(tx, "execution", rows)):
         await tx.fetch("insert_executions", to_json(rows))
     return {answer.id for answer in answers if answer.created}
 

@@ -7,7 +7,6 @@ from collections import Counter
 import msgspec
 
 from hanbeon.domain.schedules.history import FIRES, FireOutcome, FireReason
-from hanbeon.store.fast.copy import WORTH_IT, copy_rows
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -27,11 +26,7 @@ async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
     """Write the lines. A second line for the same fire violates its key, and rolls the transaction back."""
     if not lines:
         return
-    if tx.copy is not None and len(lines) >= WORTH_IT:
-        now = (await tx.fetch("now"))[0]["now"]
-        rows = ((*msgspec.structs.astuple(line), now) for line in lines)
-        await copy_rows(tx.copy, "fire", (*FireLine.__struct_fields__, "recorded_at"), rows)
-    else:
+    if tx.fast is None or not await tx.fast.copy_rows(tx, "fire", lines, now="recorded_at"):
         await tx.fetch("insert_fires", to_json(lines))
     counted: Counter[tuple[FireOutcome, FireReason | None]] = Counter()
     for line in lines:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hanbeon.domain.bounds import ROLES
 from hanbeon.domain.job import NewJob
 from hanbeon.errors import InvalidInput
-from hanbeon.store.fast.bulk import lanes_of
+from hanbeon.store.operations.enqueue import lanes_of
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.config import BY_ROLE
