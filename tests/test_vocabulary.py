@@ -10,17 +10,22 @@ import pytest
 
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import Surface
+from tests.docs.markdown import PAGES, name
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "tests", "bench", "tools", "examples")
 FILES = sorted(
     path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "out" not in path.relative_to(ROOT).parts
 )
+DASHBOARD = ROOT / "dashboard/src"
 SURFACE_FOLDER = ROOT / "src/hanbeon/surfaces"
 _GERUND = re.compile(r"[a-z_]*ing$")
 _NOUNS = {"testing", "setting"}
 """Nouns that end like gerunds."""
 _VAGUE = re.compile(r"(What|Who|Whoever|Whether|The same)\b")
+_OF_SPEECH = re.compile(r"\b(?:told|heard|may\(\))")
+_TRANSLATED = re.compile(r"\b(?:whoever|whatever|likewise|anew|in vain|by itself|told|heard|goes on)\b", re.IGNORECASE)
+"""Words of translated prose: name the subject, or say `also`, `again`, `alone`, `continues`."""
 _TEST_LONGEST = 60
 _METHOD = re.compile(r"\.[lr]?strip\b")
 _REPLACED = {
@@ -88,16 +93,17 @@ def test_told_is_not_a_name() -> None:
     assert sorted(set(using)) == []
 
 
-def test_replaced_words_stay_replaced() -> None:
-    """In names, comments, SQL and documentation. `str.strip` is Python's."""
-    texts = [*FILES, *(ROOT / "src").rglob("*.sql"), *(ROOT / "docs").rglob("*.md")]
-    found = [
-        f"{_id(path)}: {word} (say {_REPLACED[word.lower()]})"
-        for path in texts
-        if path != Path(__file__)
-        for word in _WORD.findall(_METHOD.sub("", path.read_text()))
-    ]
-    assert found == []
+def test_scripts_have_neither_gerunds_nor_words_of_speech() -> None:
+    scripts = sorted(path for kind in ("ts", "tsx") for path in DASHBOARD.rglob(f"*.{kind}"))
+    assert len(scripts) > 50
+    assert [_id(path) for path in scripts if _GERUND.fullmatch(path.stem) and path.stem not in _NOUNS] == []
+    assert [(_id(path), word) for path in scripts for word in _OF_SPEECH.findall(path.read_text())] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_pages_are_plain_english(page: Path) -> None:
+    words = re.sub(r"\s+", " ", page.read_text())
+    assert [words[match.start() - 40 : match.end()] for match in _TRANSLATED.finditer(words)] == []
 
 
 def _folder(surface: Surface) -> str:

@@ -3,7 +3,7 @@ import { SURFACES } from "hanbeon:surfaces";
 import { effect, signal, useSignal } from "@preact/signals";
 import { type JSX, render } from "preact";
 import { useEffect } from "preact/hooks";
-import { call, heard, Problem, session, whoAmI } from "./lib/api";
+import { call, lastAnswer, Problem, session, whoAmI } from "./lib/api";
 import { duration } from "./lib/format";
 import { followEvents } from "./lib/live";
 import { language, theme, zone } from "./lib/preferences";
@@ -106,11 +106,11 @@ function Frame(): JSX.Element {
 }
 
 function Live(): JSX.Element {
-  const seconds = Math.max(0, (now.value - heard.value.at) / 1000);
+  const seconds = Math.max(0, (now.value - lastAnswer.value.at) / 1000);
   return (
     <span class="live">
-      <i class={heard.value.ok ? "" : "off"} />
-      {heard.value.at ? t("live", duration(Math.round(seconds) || 1)) : ""}
+      <i class={lastAnswer.value.ok ? "" : "off"} />
+      {lastAnswer.value.at ? t("live", duration(Math.round(seconds) || 1)) : ""}
     </span>
   );
 }
@@ -120,7 +120,7 @@ function Banner(): JSX.Element | null {
     loadedVersion.value !== null && serverVersion.value !== null && loadedVersion.value !== serverVersion.value;
   return (
     <div class="banners" aria-live="polite">
-      {!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}
+      {!lastAnswer.value.ok && <p class="banner bad">{t("unreachable")}</p>}
       {stale && (
         <p class="banner">
           {t("newVersion")} <Button onClick={() => location.reload()}>{t("reload")}</Button>
@@ -177,7 +177,7 @@ function LogIn(): JSX.Element {
 
 function Root(): JSX.Element {
   if (session.value === undefined)
-    return <div class="frame">{!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}</div>;
+    return <div class="frame">{!lastAnswer.value.ok && <p class="banner bad">{t("unreachable")}</p>}</div>;
   return session.value === null ? <LogIn /> : <Frame />;
 }
 
@@ -194,7 +194,7 @@ async function check(): Promise<void> {
 
 let wasLost = false;
 effect(() => {
-  if (!heard.value.ok) wasLost = true;
+  if (!lastAnswer.value.ok) wasLost = true;
   else if (wasLost) {
     wasLost = false;
     notice.value = { text: t("backAgain"), bad: false };
@@ -203,7 +203,7 @@ effect(() => {
 });
 setInterval(() => (now.value = Date.now()), 1_000);
 setInterval(() => void (document.hidden || check()), CHECK_MS);
-setInterval(() => void (heard.peek().ok || check()), 2_000);
+setInterval(() => void (lastAnswer.peek().ok || check()), 2_000);
 void check();
 // A server that was restarted, perhaps as another version, has ended the stream.
 followEvents(() => void check());

@@ -26,7 +26,7 @@ class TaskError(WorkFailed):
 
 
 class PermanentError(TaskError):
-    """Raise it in a task to fail the job at once, whatever retries are left."""
+    """Raise it in a task to fail the job at once, even if retries are left."""
 
     code = "permanent_error"
     permanent = True

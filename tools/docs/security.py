@@ -19,7 +19,7 @@ _PAGE = """# Security
 
 ## Trusted
 
-- **The database.** Whoever can write to it can create jobs and tokens, and reads the secrets of webhooks, which are
+- **The database.** Anyone who can write to it can create jobs and tokens, and reads the secrets of webhooks, which are
   stored as they are: they sign every delivery. New SQLite files have mode 0600; a PostgreSQL database is protected by
   its [roles](operations.md).
 - **Code and configuration**: the App, its tasks and `hanbeon.toml`. They decide which programs run and which servers

@@ -9,7 +9,7 @@ export type * from "./api_types";
 export const session = signal<Session | null | undefined>(undefined);
 
 /** When the server answered last, and whether it did the last time it was asked. */
-export const heard = signal<{ at: number; ok: boolean }>({ at: 0, ok: true });
+export const lastAnswer = signal<{ at: number; ok: boolean }>({ at: 0, ok: true });
 
 export class Problem extends Error {
   constructor(
@@ -51,10 +51,10 @@ export async function call<K extends keyof Calls>(name: K, input: Input<K> = {})
   try {
     response = await fetch(path, init);
   } catch {
-    heard.value = { ...heard.value, ok: false };
+    lastAnswer.value = { ...lastAnswer.value, ok: false };
     throw new Problem(0, "unreachable", "", null);
   }
-  heard.value = { at: Date.now(), ok: response.status !== 502 && response.status !== 504 };
+  lastAnswer.value = { at: Date.now(), ok: response.status !== 502 && response.status !== 504 };
   const text = await response.text();
   if (response.ok) return (text ? JSON.parse(text) : undefined) as Calls[K]["result"];
   if (response.status === 401 && path !== "/api/session") session.value = null;
@@ -86,7 +86,7 @@ export function curl<K extends keyof Calls>(name: K, input: Input<K> = {}): stri
   return [...parts, `"${location.origin}${path}"`].join(" ");
 }
 
-export const may = (): boolean => session.value?.scope === "admin";
+export const isAdmin = (): boolean => session.value?.scope === "admin";
 
 export async function whoAmI(): Promise<void> {
   try {

@@ -14,7 +14,7 @@ export const changes = signal(0);
 /** A cursor ahead of all events: the stream begins with the next one instead of all that are kept. */
 export const FROM_NOW_ON = String(Number.MAX_SAFE_INTEGER);
 const RECONNECT_MS = 2_000;
-const TOLD_EVERY_MS = 1_000;
+const HINT_EVERY_MS = 1_000;
 /** While changes do not cease: open pages must not cost a busy engine its speed. */
 const SLOWEST_MS = 10_000;
 /** A timer as slow as the hints must not go off in the same moment as one. */
@@ -89,19 +89,19 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
 /** Follow the hints that something has changed: pages ask for what they show. `connected` is called when the stream comes or goes. */
 export function followEvents(connected: () => void): void {
   let socket: WebSocket | null = null;
-  let told = 0;
-  let pace = TOLD_EVERY_MS;
+  let hintedAt = 0;
+  let pace = HINT_EVERY_MS;
   let pending: ReturnType<typeof setTimeout> | undefined;
-  const tell = (): void => {
+  const hint = (): void => {
     if (pending !== undefined) return;
     const now = Date.now();
-    const rested = now - told >= 2 * pace;
-    pace = rested ? TOLD_EVERY_MS : Math.min(SLOWEST_MS, pace * 2);
+    const rested = now - hintedAt >= 2 * pace;
+    pace = rested ? HINT_EVERY_MS : Math.min(SLOWEST_MS, pace * 2);
     // By the clock: all open pages ask at once, and share what is read.
     const wait = rested ? 0 : pace - (now % pace);
     pending = setTimeout(() => {
       pending = undefined;
-      told = Date.now();
+      hintedAt = Date.now();
       changes.value += 1;
     }, wait);
   };
@@ -111,10 +111,10 @@ export function followEvents(connected: () => void): void {
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(url);
     socket.onopen = () => {
-      tell();
+      hint();
       connected();
     };
-    socket.onmessage = tell;
+    socket.onmessage = hint;
     socket.onclose = () => {
       socket = null;
       connected();

@@ -13,7 +13,7 @@ const STATES: Record<string, Text> = { done: "succeeded", success: "succeeded", 
 type Kind = keyof typeof korean;
 
 /** The Korean text of a code, or undefined: English, or a code of a newer server. */
-function told(kind: Kind, key: string, values: Values): string | undefined {
+function translated(kind: Kind, key: string, values: Values): string | undefined {
   if (language.value !== "ko") return undefined;
   const text = (korean[kind] as Record<string, string>)[key];
   return text?.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? "–"));
@@ -54,7 +54,7 @@ export function reasonText(reason: ExplanationReason): string {
     waits_for: reason.waits_for?.join(", "),
     holders: reason.holders?.join(", "),
   };
-  return told("explanation", variantOf(reason), values) ?? reason.text;
+  return translated("explanation", variantOf(reason), values) ?? reason.text;
 }
 
 /** What happened to a job at a moment of its timeline. */
@@ -65,25 +65,27 @@ export function momentText(moment: Moved, queue: string, attempts: EngineAttempt
     ? ` (${found.failure_type})${found.error_message ? `: ${found.error_message}` : ""}`
     : "";
   const key = attempt !== null && (type === "failed" || type === "cancelled") ? `${type}.attempt` : type;
-  return told("moment", key, { attempt, queue: queueName(queue), why }) ?? moment.text;
+  return translated("moment", key, { attempt, queue: queueName(queue), why }) ?? moment.text;
 }
 
 /** Why a message could not be used. */
 export function letterText(letter: DeadLetter): string {
   const { code, field } = letter;
   const value = field === null ? undefined : JSON.stringify(letter.payload[field] ?? "");
-  return told("dead_letter", field === null ? code : `${code}.field`, { ...letter, value }) ?? letter.reason;
+  return translated("dead_letter", field === null ? code : `${code}.field`, { ...letter, value }) ?? letter.reason;
 }
 
 /** The effect of a clock change on a fire. */
 export function noteText(fire: PreviewedFire): string {
   if (!fire.note_kind || !fire.wall) return fire.note ?? "";
   const [date, wall] = fire.wall.split("T") as [string, string];
-  return told("note", fire.note_kind, { date, wall: wall.slice(0, 5), at: fire.at.slice(11, 16) }) ?? fire.note ?? "";
+  return (
+    translated("note", fire.note_kind, { date, wall: wall.slice(0, 5), at: fire.at.slice(11, 16) }) ?? fire.note ?? ""
+  );
 }
 
 /** The phase of an export; workers of others have phases of their own. */
-export const phaseText = (phase: string): string => told("phase", phase, {}) ?? phase;
+export const phaseText = (phase: string): string => translated("phase", phase, {}) ?? phase;
 
 /** Why a request was refused. */
 export function problemText(problem: Problem): string {
@@ -95,5 +97,5 @@ export function problemText(problem: Problem): string {
         ? `${problem.field}: ${said}`
         : said;
   const detail = whole ?? problem.detail;
-  return told("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
+  return translated("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
 }

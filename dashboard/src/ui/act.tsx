@@ -1,7 +1,7 @@
 // Actions of surfaces: enabled by the scope that they need, and each as a command to copy.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
-import { may, session } from "../lib/api";
+import { isAdmin, session } from "../lib/api";
 import { words } from "../lib/words";
 import { Button } from "./parts";
 
@@ -11,7 +11,7 @@ const w = words(
 );
 
 /** True if the viewer may change what belongs to users: jobs, schedules, chains. */
-export const mayWrite = (): boolean => may() || session.value?.scope === "user";
+export const mayWrite = (): boolean => isAdmin() || session.value?.scope === "user";
 
 interface ActProps {
   onClick: () => unknown;

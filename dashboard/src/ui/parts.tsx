@@ -2,7 +2,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { may, Problem, type State } from "../lib/api";
+import { isAdmin, Problem, type State } from "../lib/api";
 import { queueName, short } from "../lib/format";
 import { link } from "../lib/router";
 import { problemText } from "../lib/server_texts";
@@ -141,7 +141,7 @@ export function Button(props: ButtonProps): JSX.Element {
     const timer = setTimeout(() => (asked.value = false), 4_000);
     return () => clearTimeout(timer);
   }, [asked.value]);
-  const forbidden = props.admin === true && !may();
+  const forbidden = props.admin === true && !isAdmin();
   const press = async (event: Event): Promise<void> => {
     event.stopPropagation();
     event.preventDefault();

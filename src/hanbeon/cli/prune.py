@@ -26,7 +26,7 @@ def prune(
 ) -> None:
     """Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.
 
-    Workers prune by themselves; this is for a database that is too large now. A job that an unfinished one depends on
+    Workers prune, too; this is for a database that is too large now. A job that an unfinished one depends on
     is kept, and so is the last fire of a schedule. Queues of deleted offices and removed webhooks are deleted once no
     job is left in them. A job's idempotency key is forgotten with it.
     """

@@ -1055,7 +1055,7 @@ class Workflow(Resource):
         notifications: Sequence[str] = ...,
         expected: int | None = None,
     ) -> WorkflowsWorkflow:
-        """Change a workflow; an active one is registered anew."""
+        """Change a workflow; an active one is registered again."""
 
     def delete(self, *, expected: int | None = None) -> None:
         """Delete a workflow that has no run under way."""
@@ -1104,7 +1104,7 @@ class AsyncWorkflow(Resource):
         notifications: Sequence[str] = ...,
         expected: int | None = None,
     ) -> WorkflowsWorkflow:
-        """Change a workflow; an active one is registered anew."""
+        """Change a workflow; an active one is registered again."""
 
     async def delete(self, *, expected: int | None = None) -> None:
         """Delete a workflow that has no run under way."""

@@ -1,7 +1,7 @@
 // Dead letters: messages of stream workers that could not be used. Look, put back, or drop.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, curl, type DeadLetter, may } from "../../lib/api";
+import { call, curl, type DeadLetter, isAdmin } from "../../lib/api";
 import { number, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { letterText } from "../../lib/server_texts";
@@ -55,7 +55,7 @@ function commandOf(letter: DeadLetter, move: Move): Command {
 }
 
 export function DeadLetters(): JSX.Element {
-  return may() ? <List /> : <Empty>{t("needsAdmin")}</Empty>;
+  return isAdmin() ? <List /> : <Empty>{t("needsAdmin")}</Empty>;
 }
 
 function List(): JSX.Element {

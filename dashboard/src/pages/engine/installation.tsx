@@ -1,7 +1,7 @@
 // The installation: its workers, who did what, tokens and settings.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type Action, call, curl, type EngineInstance, may } from "../../lib/api";
+import { type Action, call, curl, type EngineInstance, isAdmin } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { usePolled } from "../../lib/live";
 import { language } from "../../lib/preferences";
@@ -163,7 +163,7 @@ export function Actions(): JSX.Element {
 }
 
 export function Settings(): JSX.Element {
-  if (!may()) {
+  if (!isAdmin()) {
     return (
       <Panel>
         <Empty>{t("needsAdmin")}</Empty>

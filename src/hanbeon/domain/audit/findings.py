@@ -49,7 +49,7 @@ class Code(FindingCode):
     BROKEN_INDEX = "broken_index", "the event index of a queue misses a batch with its events, or lists one without"
     BROKEN_DISPATCH = (
         "broken_dispatch",
-        "the request of a stream task is missing while its attempt goes on, or outlives it",
+        "the request of a stream task is missing while its attempt runs, or outlives it",
     )
     STUCK_JOB = "stuck_job", "a job that should have been promoted or recovered a minute ago was not"
 

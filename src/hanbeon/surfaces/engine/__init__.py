@@ -1,1 +1,1 @@
-"""The engine's own surface, for operators: every job of an installation, whatever created it."""
+"""The engine's own surface, for operators: every job of an installation."""

@@ -6,7 +6,7 @@ from hanbeon.surfaces.surface import Surface
 
 SURFACE = Surface(
     name="engine",
-    title="Every job of an installation for its operators, whatever created it; queues, workers, tokens and actions.",
+    title="Every job of an installation for its operators; queues, workers, tokens and actions.",
     service="hanbeon.surfaces.engine.service:Engine",
     api="hanbeon.surfaces.engine.operations",
     retention="hanbeon.surfaces.engine.retention:RETENTION",

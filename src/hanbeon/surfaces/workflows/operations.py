@@ -39,7 +39,7 @@ OPERATIONS = (
         errors=_NO_WORKFLOW,
     ),
     Operation(
-        *("PATCH", _WORKFLOW, Need.WRITE, "change", "Change a workflow; an active one is registered anew."),
+        *("PATCH", _WORKFLOW, Need.WRITE, "change", "Change a workflow; an active one is registered again."),
         request=schemas.WorkflowChanges,
         responses={200: schemas.Workflow},
         versioned=True,

@@ -141,7 +141,7 @@ class Workflows(SchedulerEndpoints):
         expected: int | None = None,
         **fields: Unpack[keywords.WorkflowChangesFields],
     ) -> schemas.Workflow:
-        """Change fields; an active workflow is registered anew if its times have changed.
+        """Change fields; an active workflow is registered again if its times have changed.
 
         `expected` is the `version` that you have seen: if it has changed since, nothing is written.
         """
