@@ -1,13 +1,11 @@
 """Every term of the glossary stands for one name in the code."""
 
-import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.docs.code_names import defined
 from tests.docs.markdown import ROOT
 
 _PAGE = ROOT / "docs" / "glossary.md"
@@ -18,18 +16,6 @@ _WORDS_MOST = 60
 """A term that needs more needs a page."""
 _OTHER_NAME = {"process session": "session"}
 """Terms whose qualifier the code leaves to the module."""
-
-
-def _names(path: Path) -> Iterator[str]:
-    """Yield what a module defines: itself, classes, functions, parameters, fields and constants."""
-    yield path.stem
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
 
 
 def test_every_row_names_code_and_links_to_a_page() -> None:
@@ -47,6 +33,6 @@ def test_terms_and_names_occur_once() -> None:
 @pytest.mark.parametrize("row", _TERMS, ids=lambda row: row["term"])
 def test_term_is_a_name_of_the_code(row: dict[str, str]) -> None:
     path = ROOT / "src" / "hanbeon" / row["path"]
-    assert row["name"] in set(_names(path))
+    assert row["name"] in defined(path)
     term = _OTHER_NAME.get(row["term"], row["term"])
     assert term.replace(" ", "") in row["name"].replace("_", "").lower()
