@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -17,10 +16,9 @@ from hanbeon.store.operations import queries
 from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
+from hanbeon.wait import until
 
 R_co = TypeVar("R_co", covariant=True)
-_FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
-_GATHER = 0.005
 
 
 class Owner(Protocol):
@@ -79,21 +77,9 @@ class Job(Generic[R_co]):
 
     async def wait(self, timeout: float | None = None) -> JobRecord:
         """Wait until the job has ended, in whatever state."""
-        arrived = asyncio.Event()
-        poll = _FIRST_POLL
         try:
             async with asyncio.timeout(timeout):
-                with self._owner.hub.calling(arrived.set, "event"):
-                    while True:
-                        arrived.clear()
-                        record = await self.record()
-                        if record.state in TERMINAL:
-                            return record
-                        with contextlib.suppress(TimeoutError):
-                            async with asyncio.timeout(poll):
-                                await arrived.wait()
-                                await asyncio.sleep(_GATHER)  # Hints come with every commit of any process.
-                        poll = min(_LONGEST_POLL, poll * 2)
+                return await until(self.record, lambda job: job.state in TERMINAL, self._owner.hub.hints)
         except TimeoutError:
             raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it continues") from None
 

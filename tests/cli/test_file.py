@@ -50,7 +50,7 @@ async def test_the_file_alone_is_enough_for_every_command(shop: Path, monkeypatc
         assert (done.returncode, done.stdout, done.stderr) == (0, '"report of May"\n', "")
     monkeypatch.delenv("HANBEON_CONFIG", raising=False)
     monkeypatch.chdir(shop)
-    (job,) = (await call("jobs", "--json")).document["jobs"]
+    (job,) = (await call("jobs", "--json")).document["items"]
     assert job["task"] == "report"
     for command in (
         *(("queues",), ("instances",), ("events",), ("verify",), ("migrate",), ("job", job["id"])),
@@ -66,10 +66,10 @@ async def test_the_file_alone_is_enough_for_every_command(shop: Path, monkeypatc
         assert (answer.code, answer.err) == (0, ""), command
     (shop / "elsewhere").mkdir()
     monkeypatch.chdir(shop / "elsewhere")
-    assert (await call("jobs", "--json", "--config", "../hanbeon.toml")).document["jobs"] == [job]
+    assert (await call("jobs", "--json", "--config", "../hanbeon.toml")).document["items"] == [job]
     assert (await call("queues")).code in (3, 5), "there is nothing here"
     monkeypatch.setenv("HANBEON_CONFIG", "../hanbeon.toml")
-    assert (await call("jobs", "--json")).document["jobs"] == [job]
+    assert (await call("jobs", "--json")).document["items"] == [job]
 
 
 async def _hanbeon(*arguments: str, **options: Any) -> Any:
@@ -198,7 +198,7 @@ async def test_queues_show_what_was_declared_where_it_differs(app: App, app_url:
         "0",
         "(declared: role FE=1)",
     ]
-    found = (await call("queues", "--json", "--database", app_url)).document["queues"]
+    found = (await call("queues", "--json", "--database", app_url)).document["items"]
     assert [each["declared"] for each in found] == [{"max_concurrent": 5}, {}, {"roles": {"FE": 1}}]
 
 

@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hanbeon.cli.formats import brief, iso
-from hanbeon.clock import seconds_of
+from hanbeon.cli.formats import brief
+from hanbeon.clock import iso, seconds_of
 from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.errors import InvalidInput
 

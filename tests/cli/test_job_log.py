@@ -5,12 +5,14 @@ import json
 
 from hanbeon import App, Context
 from hanbeon.cli.log_output import entry_text
-from hanbeon.domain.log import LogCut, LogLine, LogStream
+from hanbeon.domain.log import LogStream
+from hanbeon.surfaces.schema import LogEntry
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call, start
 from tests.cli.terminal import Terminal
 
 SPOILING = "clear \x1b[2J, bell \x07, tab\there"
+_AT = "2027-01-31T09:00:00.000+09:00"
 SHOWN = "clear \\x1b[2J, bell \\x07, tab\there"
 
 
@@ -29,7 +31,7 @@ async def test_a_log_is_printed_as_text_or_json(kit: TestKit, kit_url: str) -> N
     lines = (await call("job", job.id, "--log", "--json", "--database", kit_url)).lines
     documents = [json.loads(line) for line in lines]
     assert [(each["attempt"], each["line"]) for each in documents] == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    assert (documents[1]["text"], documents[1]["stream"], documents[1]["unended"]) == (SPOILING, "task", False)
+    assert (documents[1]["text"], documents[1]["stream"]) == (SPOILING, "task")
     assert documents[0]["at"].startswith("2023-11-15T07:13:20")
 
 
@@ -51,8 +53,8 @@ async def test_cut_lines_are_marked(kit_url: str) -> None:
         documents = [
             json.loads(line) for line in (await call("job", job.id, "--log", "--json", "--database", kit_url)).lines
         ]
-        (cut,) = [each for each in documents if "cut" in each]
-        assert cut == {"attempt": 1, "line": lines.index(mark) + 1, "cut": missing}
+        (cut,) = [each for each in documents if "lines" in each]
+        assert cut == {"attempt": 1, "line": lines.index(mark) + 1, "lines": missing}
 
 
 async def test_a_long_line_is_printed_as_one(kit: TestKit, kit_url: str) -> None:
@@ -113,11 +115,11 @@ async def test_following_shows_the_log_between_the_changes(app: App, app_url: st
 
 
 def test_streams_look_different_and_a_cut_like_neither() -> None:
-    lines = [LogLine(attempt=1, line=1, at=0, stream=stream, text="x") for stream in LogStream]
-    styles = {line.stream: str(entry_text(line).style) for line in lines}
+    lines = [LogEntry(attempt=1, line=1, at=_AT, stream=stream, text="x") for stream in LogStream]
+    styles = {LogStream(line.stream or ""): str(entry_text(line).style) for line in lines}
     assert styles[LogStream.STDERR] == "red"
     assert styles[LogStream.STDOUT] == styles[LogStream.TASK] == ""
-    one, many = (entry_text(LogCut(attempt=1, line=1, lines=count)) for count in (1, 1_234_567))
+    one, many = (entry_text(LogEntry(attempt=1, line=1, lines=count)) for count in (1, 1_234_567))
     assert (one.plain, many.plain) == ("[… 1 line cut …]", "[… 1,234,567 lines cut …]")
 
 

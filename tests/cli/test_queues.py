@@ -15,7 +15,7 @@ async def test_queues_are_paused_and_resumed(kit: TestKit, kit_url: str) -> None
     await kit.make_job(queue="우편")
     assert (await call("pause", "mail", "우편", "--database", kit_url)).lines == ["mail: paused", "우편: paused"]
     answer = await call("resume", "mail", "--json", "--database", kit_url)
-    (queue,) = answer.document["queues"]
+    (queue,) = answer.document["items"]
     assert (queue["name"], queue["paused"]) == ("mail", False)
     assert {queue.name: queue.paused for queue in await kit.app.queues()} == {"mail": False, "우편": True}
 
@@ -23,7 +23,7 @@ async def test_queues_are_paused_and_resumed(kit: TestKit, kit_url: str) -> None
 async def test_queues_are_found_by_a_part_of_their_name(kit: TestKit, kit_url: str) -> None:
     for name in ("mail", "우편", "Airmail"):
         await kit.make_job(queue=name)
-    found = (await call("queues", "--name", "MAIL", "--json", "--database", kit_url)).document["queues"]
+    found = (await call("queues", "--name", "MAIL", "--json", "--database", kit_url)).document["items"]
     assert sorted(queue["name"] for queue in found) == ["Airmail", "mail"]
 
 
@@ -49,7 +49,7 @@ async def test_unknown_queues_are_changed_only_with_create(kit: TestKit, kit_url
 async def test_instances(app: App, app_url: str) -> None:
     app.task(name="work")(_work)
     async with app.worker(name="일꾼", concurrency=3):
-        (instance,) = (await call("instances", "--alive", "--json", "--database", app_url)).document["instances"]
+        (instance,) = (await call("instances", "--alive", "--json", "--database", app_url)).document["items"]
         assert (instance["name"], instance["tasks"], instance["alive"]) == ("일꾼", ["work"], True)
         lines = (await call("instances", "--database", app_url)).lines
         assert all(words in lines[1] for words in ("일꾼", "alive", "0/3", "work"))

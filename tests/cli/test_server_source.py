@@ -35,7 +35,7 @@ async def explode() -> None:
     raise ValueError("broken pipe")
 """
 _AGE = re.compile(r"\S+ ago|in \d\S+")
-_MOVING = frozenset(("oldest_ready", "seconds", "throughput", "seen_at", "running"))
+_MOVING = frozenset(("at", "oldest_ready", "seconds", "throughput", "seen_at", "running"))
 
 
 class Installation(NamedTuple):
@@ -140,8 +140,8 @@ async def test_server_and_database_print_the_same(served: Installation) -> None:
         remote, local = await _both(served, *command, "--json")
         assert _still(remote.document) == _still(local.document), command
     page = (await call("jobs", "--limit", "2", "--json", "--server", served.url)).document
-    rest = await call("jobs", "--after", str(page["after"]), "--json", "--server", served.url)
-    assert [job["id"] for job in page["jobs"] + rest.document["jobs"]] == [
+    rest = await call("jobs", "--after", page["next_cursor"], "--json", "--server", served.url)
+    assert [job["id"] for job in page["items"] + rest.document["items"]] == [
         *(behind.id, waiting.id, failed.id, greeted.id)
     ]
     frame = (await call("top", "--once", "--server", served.url)).out
@@ -190,7 +190,7 @@ async def test_token_is_needed_and_never_shown(sqlite_served: Installation, monk
     assert (await call("jobs", "--token-file", str(file), *where)).code == 0
     monkeypatch.setenv("HANBEON_TOKEN_FILE", str(file))
     monkeypatch.setenv("HANBEON_SERVER", served.url)
-    assert (await call("jobs", "--json")).document["jobs"][0]["id"] == job.id
+    assert (await call("jobs", "--json")).document["items"][0]["id"] == job.id
     refused = await call("cancel", job.id)
     assert (refused.code, refused.out) == (2, "")
     assert "scope admin" in refused.err

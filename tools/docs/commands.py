@@ -38,9 +38,13 @@ def _section(name: str, command: Any) -> str:
     """Render a command with its table, or a group as the sections of its commands."""
     if hasattr(command, "commands"):
         return "".join(_section(f"{name} {each}", inner) for each, inner in command.commands.items())
-    rows = [(f"`{_spelling(each)}`", _explanation(each)) for each in command.params if each.name != "help"]
+    rows = [(f"`{_spelling(each)}`", _explanation(each)) for each in command.params if _is_shown(each)]
     meaning = " ".join(command.help.split())
     return f"\n## {name}\n\n{meaning}\n\n" + table(("option", "meaning"), rows)
+
+
+def _is_shown(parameter: Any) -> bool:
+    return parameter.name != "help" and not getattr(parameter, "hidden", False)
 
 
 def _spelling(parameter: Any) -> str:

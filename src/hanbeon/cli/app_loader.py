@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon.app import App
-from hanbeon.cli.config_option import named_file
+from hanbeon.cli.location import named_file
 from hanbeon.config.file import NAME, ConfigFile, find, load
 from hanbeon.config.imports import find_app
 from hanbeon.errors import InvalidInput

@@ -17,13 +17,13 @@ def backup(
     json: Json = False,
 ) -> None:
     """Copy a SQLite database while it is in use, or print the commands that back up PostgreSQL."""
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import database_settings
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
     from hanbeon.service.backup import back_up, commands, sqlite_file
 
-    url = settings_here(database_url=database).database_url
+    url = database_settings(database).database_url
     if sqlite_file(url) is None and json:
         print_json(commands(url))
         return

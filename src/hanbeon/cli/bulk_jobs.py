@@ -10,12 +10,13 @@ import typer
 from hanbeon.cli import exits
 from hanbeon.cli.checks import check_ids
 from hanbeon.cli.event_loop import run
+from hanbeon.cli.installation import open_installation
 from hanbeon.cli.output import print_json
-from hanbeon.cli.source.source import Source, open_source
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import HanbeonError, Kind
+from hanbeon.surfaces.installation import Installation
 
-Action = Callable[[Source, str], Awaitable[State]]
+Action = Callable[[Installation, str], Awaitable[State]]
 
 
 class Outcome(NamedTuple):
@@ -54,10 +55,10 @@ def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, js
 
 async def _for_each_job(database: str | None, ids: Sequence[str], action: Action) -> list[Outcome]:
     outcomes = []
-    async with open_source(database) as source:
+    async with open_installation(database) as installation:
         for job_id in ids:
             try:
-                outcomes.append(Outcome(job_id, await action(source, job_id)))
+                outcomes.append(Outcome(job_id, await action(installation, job_id)))
             except HanbeonError as error:
                 if error.kind not in (Kind.NOT_FOUND, Kind.CONFLICT):
                     raise

@@ -9,45 +9,38 @@ import typer
 
 from hanbeon.cli.checks import check_queue
 from hanbeon.cli.event_loop import run
-from hanbeon.cli.json_output import limits_shape
+from hanbeon.cli.installation import database_of, open_installation
 from hanbeon.cli.output import print_json
-from hanbeon.cli.queues import limits_text
-from hanbeon.cli.source.source import open_source
+from hanbeon.cli.queues import limits_of, limits_text, read_queues
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.quotation import plain
-from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.surfaces.engine.schemas import EngineQueue
 
 Changes = Callable[[QueueLimits], Mapping[str, Any]]
-"""Returns the limits to change, from those in force."""
+"""Returns the changes, from the limits in force."""
 
 
-def change_each(
-    database: str | None,
-    names: Sequence[str],
-    changes: Changes,
-    *,
-    paused: bool | None = None,
-    create: bool,
-    json: bool,
-) -> None:
+def change_each(database: str | None, names: Sequence[str], changes: Changes, *, create: bool, json: bool) -> None:
     """Change all of these queues or, if one does not exist, none; print the new limits of each."""
-    changed = run(_change_each(database, names, changes, paused, create))
+    changed = run(_change_each(database, names, changes, create))
     if json:
-        print_json({"queues": [limits_shape(each) for each in changed]})
+        print_json({"items": changed})
         return
     for each in changed:
-        typer.echo(f"{plain(each.name)}: {plain(limits_text(each.limits, paused=each.paused)) or 'no limits'}")
+        typer.echo(f"{plain(each.name)}: {plain(limits_text(limits_of(each), paused=each.paused)) or 'no limits'}")
 
 
-async def _change_each(
-    database: str | None, names: Sequence[str], changes: Changes, paused: bool | None, create: bool
-) -> list[QueueRecord]:
-    async with open_source(database) as source:
-        known = {queue.name: queue.limits for queue in await source.queues()}
+async def _change_each(database: str | None, names: Sequence[str], changes: Changes, create: bool) -> list[EngineQueue]:
+    async with open_installation(database) as installation:
+        known = {queue.name: limits_of(queue) for queue in (await read_queues(installation)).items}
         for name in names:
-            if not create:
+            if create and name not in known:
+                app = database_of(installation, "create", "a server changes existing queues only")
+                limits = {field: value for field, value in changes(QueueLimits()).items() if field != "paused"}
+                await app.configure_queue(name, **limits)
+            elif not create:
                 check_queue(name, known, "; its first job creates it, or `hanbeon limit --create`")
         return [
-            await source.change_queue(name, changes(known.get(name, QueueLimits())), paused=paused, create=create)
+            await installation.engine.change_queue(name, **changes(known.get(name, QueueLimits())))
             for name in dict.fromkeys(names)
         ]

@@ -19,8 +19,10 @@ from hanbeon.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.cli.source.source import Count, Source
     from hanbeon.domain.lifecycle import State
+    from hanbeon.surfaces.installation import Installation
+
+_NO_WORK_ITEMS = "a server has no such filter"
 
 
 def cancel(
@@ -61,8 +63,8 @@ def cancel(
         _cancel_where(database, filters, yes=yes, json=json)
 
 
-async def _cancel(source: Source, job_id: str) -> State:
-    return await source.cancel(job_id)
+async def _cancel(installation: Installation, job_id: str) -> State:
+    return (await installation.engine.cancel(job_id)).job.state
 
 
 def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, json: bool) -> None:
@@ -81,15 +83,37 @@ def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, j
         typer.echo(f"cancelled {len(ids)} job{'s' * (len(ids) != 1)}" if ids else "no unfinished job matches")
 
 
-async def _count(database: str | None, filters: dict[str, Any]) -> Count:
-    from hanbeon.cli.source.source import open_source
+async def _count(database: str | None, filters: dict[str, Any]) -> tuple[int, bool]:
+    """Return how many jobs match, and False if there are more."""
+    from hanbeon.cli.installation import database_of, open_installation
+    from hanbeon.store.operations.cancel import CancelFilter
 
-    async with open_source(database) as source:
-        return await source.count_unfinished(filters)
+    async with open_installation(database) as installation:
+        if "work_item" in filters:
+            app = database_of(installation, "work-item", _NO_WORK_ITEMS)
+            return await app.store.count_unfinished(CancelFilter(**filters)), True
+        found = await installation.engine.bulk(action="cancel", filter=_filter(filters), dry_run=True)
+        return found.matched, not found.more
 
 
 async def _cancel_all(database: str | None, filters: dict[str, Any]) -> list[str]:
-    from hanbeon.cli.source.source import open_source
+    from hanbeon.cli.checks import check_queue
+    from hanbeon.cli.installation import database_of, open_installation
+    from hanbeon.cli.queues import read_queues
 
-    async with open_source(database) as source:
-        return await source.cancel_where(filters)
+    cancelled: list[str] = []
+    async with open_installation(database) as installation:
+        if "work_item" in filters:
+            return await database_of(installation, "work-item", _NO_WORK_ITEMS).cancel_where(**filters)
+        while True:
+            done = await installation.engine.bulk(action="cancel", filter=_filter(filters))
+            cancelled += done.ids
+            if not (done.more and done.done):
+                break
+        if not cancelled and "queue" in filters:
+            check_queue(filters["queue"], [queue.name for queue in (await read_queues(installation)).items])
+        return cancelled
+
+
+def _filter(filters: dict[str, Any]) -> dict[str, Any]:
+    return {"state" if name == "states" else name: value for name, value in filters.items()}

@@ -85,7 +85,7 @@ def _offered(names: Iterable[str], incomplete: str) -> list[str]:
 
 def _tasks_of_file() -> list[str]:
     def read_names() -> list[str]:
-        from hanbeon.cli.config_option import named_file
+        from hanbeon.cli.location import named_file
         from hanbeon.config.document import Document
         from hanbeon.config.file import find
 
@@ -99,8 +99,8 @@ def _found(ctx: typer.Context, read: Read) -> list[str]:
     """Return the names that `read` finds in the database, or none if it cannot be read."""
 
     def read_names() -> list[str]:
-        from hanbeon.cli.config_option import settings_here
         from hanbeon.cli.event_loop import run
+        from hanbeon.cli.location import settings_here
         from hanbeon.clock import SystemClock
         from hanbeon.store.backends import open_store
         from hanbeon.store.database.sqlite import SqliteDatabase

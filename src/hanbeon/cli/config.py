@@ -44,8 +44,8 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     """
     from hanbeon.cli import exits
     from hanbeon.cli.config_check import file_here, problems
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import settings_here
     from hanbeon.cli.open_app import will_be_created
     from hanbeon.cli.output import print_json
     from hanbeon.settings import masked

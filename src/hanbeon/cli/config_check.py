@@ -11,7 +11,7 @@ import msgspec
 
 from hanbeon.app import App
 from hanbeon.cli.app_loader import combined
-from hanbeon.cli.config_option import named_file, settings_here
+from hanbeon.cli.location import named_file, settings_here
 from hanbeon.cli.open_app import open_app, will_be_created
 from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document

@@ -75,15 +75,15 @@ def _done(id: str, database: str | None, action: str, words: str, json: bool) ->
 
 
 async def _list(database: str | None, cursor: str | None, limit: int) -> DeadLetterPage:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
 
-    async with open_app(database) as app:
+    async with open_installation(database) as app:
         return await app.engine.deadletters(cursor=cursor, limit=limit)
 
 
 async def _act(database: str | None, action: str, letter_id: str) -> DeadLetter:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
 
-    async with open_app(database) as app:
+    async with open_installation(database) as app:
         letter: DeadLetter = await getattr(app.engine, action)(letter_id)
         return letter

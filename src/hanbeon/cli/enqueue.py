@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,9 +14,6 @@ from hanbeon.quotation import quoted
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
-
-    from hanbeon.cli.job_wait import Shape
-    from hanbeon.domain.job import JobRecord
 
 
 def enqueue(
@@ -149,39 +145,24 @@ async def _enqueue(
     log: bool,
     json: bool,
 ) -> None:
-    from hanbeon.cli.app_loader import maybe_app
+    from hanbeon.cli.installation import open_with_tasks
     from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
-    from hanbeon.cli.json_output import job_shape
-    from hanbeon.cli.new_job import enqueue_checked, enqueue_unchecked, warn_without_worker
-    from hanbeon.cli.open_app import open_app, recorded
+    from hanbeon.cli.new_job import enqueue, warn_without_worker
     from hanbeon.cli.output import print_json
 
-    async with contextlib.AsyncExitStack() as stack:
-        loaded = maybe_app(app_name, database)
-        if loaded is None:
-            app = await stack.enter_async_context(open_app(database))
-            job = await enqueue_unchecked(app, task, args, options)
-        else:
-            app = await stack.enter_async_context(loaded)
-            stack.enter_context(recorded())
-            job = await enqueue_checked(app, task, args, options)
-        if not job.created:
+    async with open_with_tasks(app_name, database) as (installation, has_tasks):
+        job_id, created = await enqueue(installation, task, args, options, has_tasks=has_tasks)
+        if not created:
             typer.echo("the job exists already; no other was created", err=True)
-        with hint_on_interrupt(job.id):
-            if loaded is None:
-                await warn_without_worker(app, task)
+        with hint_on_interrupt(job_id):
+            if not has_tasks:
+                await warn_without_worker(installation, task)
             if wait:
-                await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)
+                await wait_for(installation, job_id, log=log, json=json)
             elif json:
-                print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
+                import msgspec
+
+                made = await installation.engine.job(job_id)
+                print_json({**msgspec.structs.asdict(made), "created": created})
             else:
-                typer.echo(job.id)
-
-
-def _shape_in(zone: dt.tzinfo) -> Shape:
-    from hanbeon.cli.json_output import job_shape
-
-    async def shape(record: JobRecord) -> dict[str, Any]:
-        return job_shape(record, zone)
-
-    return shape
+                typer.echo(job_id)

@@ -13,6 +13,8 @@ from hanbeon.cli.options import Database, Follow, JsonLines
 if TYPE_CHECKING:
     from hanbeon.app import App
     from hanbeon.domain.events import Event
+    from hanbeon.surfaces.engine.schemas import EngineEvent
+    from hanbeon.surfaces.installation import Installation
 
 
 def events(
@@ -41,33 +43,68 @@ async def _print(
 ) -> None:
     from hanbeon.cli.checks import check_ids, check_queue
     from hanbeon.cli.event_line import event_line
-    from hanbeon.cli.json_output import event_shape
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.output import console, print_json_line
+    from hanbeon.cli.queues import read_queues
 
     check_ids([] if job is None else [job])
     out = console()
-    async with open_app(database) as app:
-        if queue is not None and not follow:
-            check_queue(queue, [each.name for each in await app.queues()])
-        start: int | str = await _start_of_last(app, last) if after is None else after
-        async for event in app.events(start) if follow else _until_now(app, start):
+    async with open_installation(database) as installation:
+        if not follow:
+            database_of(installation, "follow", "a server streams events; add --follow")
+            if queue is not None:
+                check_queue(queue, [each.name for each in (await read_queues(installation)).items])
+        start = await _start_of_last(installation, last) if after is None else after
+        async for event, took in _events(installation, start, follow=follow, exact=after is not None):
             if queue not in (None, event.queue) or job not in (None, event.job_id):
                 continue
             if json:
-                print_json_line(event_shape(event, app.settings.zone))
+                print_json_line(event)
             else:
-                out.print(event_line(event, app.settings.zone))
+                out.print(event_line(event, took))
 
 
-async def _start_of_last(app: App, count: int) -> int:
+async def _start_of_last(installation: Installation, count: int) -> int:
+    from hanbeon.app import App
+    from hanbeon.cli.installation import last_event
     from hanbeon.events.feed import Feed
-    from hanbeon.store.operations.events import last_event_id
 
-    while await app.store.number_events():
-        pass
+    start = max(0, await last_event(installation) - count)
+    if not isinstance(installation, App):
+        return start
     # Of those that are kept: the older ones may have been deleted.
-    return (await Feed(app.store, app.hub).place(max(0, await app.store.read(last_event_id) - count))).after
+    return (await Feed(installation.store, installation.hub).place(start)).after
+
+
+async def _events(
+    installation: Installation, after: int | str, *, follow: bool, exact: bool
+) -> AsyncIterator[tuple[EngineEvent, int | None]]:
+    """Yield events with what the job waited or took, which only a database tells."""
+    from hanbeon.app import App
+    from hanbeon.cli.event_line import body_of
+
+    if not isinstance(installation, App):
+        async for moved in _streamed(installation, after, exact=exact):
+            yield moved, None
+        return
+    zone = installation.settings.zone
+    async for event in installation.events(after) if follow else _until_now(installation, after):
+        yield body_of(event, zone), event.took
+
+
+async def _streamed(installation: Installation, after: int | str, *, exact: bool) -> AsyncIterator[EngineEvent]:
+    """Yield the events of a server; unless the place is exact, from those on that are kept."""
+    from hanbeon.errors import EventsMissed
+
+    while True:
+        try:
+            async for event in installation.engine.follow(after=after):
+                exact = True
+                yield event
+        except EventsMissed as missed:
+            if exact:
+                raise
+            after, exact = missed.after, True
 
 
 async def _until_now(app: App, after: int | str) -> AsyncIterator[Event]:

@@ -69,18 +69,18 @@ def executions(
     An execution is a job: `hanbeon job`, `hanbeon explain`, `hanbeon cancel` and `hanbeon retry` take its id.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.cli.schedule.lookup import find
     from hanbeon.cli.schedule.render import EXECUTION_HEADINGS, execution_row
 
     async def work() -> schemas.ExecutionPage:
-        async with open_app(database) as app:
-            return await app.schedules.executions(
+        async with open_installation(database) as installation:
+            return await installation.schedules.executions(
                 task=task,
                 status=status,
                 type=type,
-                schedule=None if schedule is None else await find(app, schedule),
+                schedule=None if schedule is None else await find(installation, schedule),
                 cursor=cursor,
                 limit=limit,
             )

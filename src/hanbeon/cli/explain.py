@@ -9,9 +9,7 @@ import typer
 from hanbeon.cli.options import Database, JobId, Json
 
 if TYPE_CHECKING:
-    import datetime as dt
-
-    from hanbeon.domain.explain import Explanation
+    from hanbeon.surfaces.schema import Explanation
 
 
 def explain(id: JobId, database: Database = None, json: Json = False) -> None:
@@ -21,22 +19,21 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
     error of its last attempt, the retries it used, when, and what to do.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.json_output import explanation_shape
     from hanbeon.cli.output import print_json
     from hanbeon.quotation import plain
 
-    explanation, zone = run(_explain(database, id))
+    explanation = run(_explain(database, id))
     if json:
-        print_json(explanation_shape(explanation, zone))
+        print_json(explanation)
         return
     for reason in explanation.reasons:
-        typer.echo(plain(reason.text))
+        typer.echo(plain(reason["text"]))
 
 
-async def _explain(database: str | None, job_id: str) -> tuple[Explanation, dt.tzinfo]:
+async def _explain(database: str | None, job_id: str) -> Explanation:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.source.source import open_source
+    from hanbeon.cli.installation import open_installation
 
     check_ids([job_id])
-    async with open_source(database) as source:
-        return await source.explain(job_id), source.zone
+    async with open_installation(database) as installation:
+        return await installation.engine.explain(job_id)

@@ -9,9 +9,7 @@ import typer
 from hanbeon.cli.options import Database, Json
 
 if TYPE_CHECKING:
-    import datetime as dt
-
-    from hanbeon.store.operations.instances import InstanceRecord
+    from hanbeon.surfaces.engine.schemas import EngineInstance
 
 
 def instances(
@@ -23,14 +21,13 @@ def instances(
 ) -> None:
     """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.formats import clock_time
-    from hanbeon.cli.json_output import instance_shape
+    from hanbeon.cli.formats import to_seconds
     from hanbeon.cli.output import print_json, print_table
 
-    found, zone = run(_read(database))
+    found = run(_read(database))
     found = [each for each in found if each.alive or not alive]
     if json:
-        print_json({"instances": [instance_shape(each, zone) for each in found]})
+        print_json({"items": found})
         return
     print_table(
         ("id", "name", "host", "pid", "version", "life", "slots", "started", "seen", "tasks"),
@@ -43,8 +40,8 @@ def instances(
                 each.version,
                 _life(each),
                 f"{each.running}/{each.capacity}",
-                clock_time(each.started_at, zone),
-                clock_time(each.seen_at, zone),
+                to_seconds(each.started_at),
+                to_seconds(each.seen_at),
                 ", ".join(each.tasks),
             )
             for each in found
@@ -54,14 +51,14 @@ def instances(
     )
 
 
-async def _read(database: str | None) -> tuple[list[InstanceRecord], dt.tzinfo]:
-    from hanbeon.cli.source.source import open_source
+async def _read(database: str | None) -> list[EngineInstance]:
+    from hanbeon.cli.installation import open_installation
 
-    async with open_source(database) as source:
-        return await source.instances(), source.zone
+    async with open_installation(database) as installation:
+        return (await installation.engine.instances()).items
 
 
-def _life(instance: InstanceRecord) -> str:
+def _life(instance: EngineInstance) -> str:
     if instance.alive:
         return "alive"
     return "silent" if instance.stopped_at is None else "stopped"

@@ -9,10 +9,7 @@ import typer
 from hanbeon.cli.options import Database, JobId
 
 if TYPE_CHECKING:
-    import datetime as dt
-
-    from hanbeon.cli.source.source import JobDetail
-    from hanbeon.domain.job import JobRecord
+    from hanbeon.surfaces.engine.schemas import EngineAttempt, EngineJobDetail
 
 
 def job(
@@ -36,7 +33,6 @@ def job(
 ) -> None:
     """Show a job: its record, its attempts and its dependencies."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.json_output import attempt_shape, job_shape
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
 
@@ -48,110 +44,105 @@ def job(
     if log:
         run(_print_log(database, id, attempt, json=json))
         return
-    detail, zone, dashboard = run(_read(database, id))
+    detail, dashboard = run(_read(database, id))
     if json:
-        print_json(
-            {
-                **job_shape(detail.record, zone),
-                "attempts": [attempt_shape(attempt, zone) for attempt in detail.attempts],
-                "dependencies": detail.dependencies,
-            }
-        )
+        print_json(detail)
     else:
-        _show(detail, zone, dashboard)
+        _show(detail, dashboard)
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.job_follower import Screen, bar, follow, json_printer, lines, raise_unless_succeeded
+    from hanbeon.cli.formats import json_text
+    from hanbeon.cli.installation import open_installation
+    from hanbeon.cli.job_follower import Screen, bar, follow, lines, raise_unless_succeeded
+    from hanbeon.cli.log_output import print_as_json
     from hanbeon.cli.output import console
-    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_source(database) as source:
+    async with open_installation(database) as installation:
         if log and json:
-            record = await follow(source, job_id, Screen(lambda _: None, json_printer(source.zone)))
+            job = await follow(installation, job_id, Screen(lambda _: None, print_as_json))
         elif json or not (log or console(stderr=True).is_terminal):
-            record = await follow(source, job_id, lines(source.zone, json=json))
+            job = await follow(installation, job_id, lines(json=json))
         else:
             with bar(console()) as screen:
-                record = await follow(source, job_id, screen)
-    raise_unless_succeeded(record)
+                job = await follow(installation, job_id, screen)
+    raise_unless_succeeded(job)
     if not json and not log:
-        typer.echo(record.result)
+        typer.echo(json_text(job.result) or "null")
 
 
 async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.job_follower import json_printer
-    from hanbeon.cli.log_output import print_log, printer_on
+    from hanbeon.cli.installation import open_installation
+    from hanbeon.cli.log_output import print_as_json, print_log, printer_on
     from hanbeon.cli.output import console
-    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_source(database) as source:
-        printer = json_printer(source.zone) if json else printer_on(console())
-        await print_log(source, job_id, printer, attempt=attempt)
+    async with open_installation(database) as installation:
+        await print_log(installation, job_id, print_as_json if json else printer_on(console()), attempt=attempt)
 
 
-async def _read(database: str | None, job_id: str) -> tuple[JobDetail, dt.tzinfo, str | None]:
+async def _read(database: str | None, job_id: str) -> tuple[EngineJobDetail, str | None]:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.source.source import open_source
+    from hanbeon.cli.installation import dashboard_of, open_installation
 
     check_ids([job_id])
-    async with open_source(database) as source:
-        return await source.detail(job_id), source.zone, source.dashboard
+    async with open_installation(database) as installation:
+        return await installation.engine.job(job_id), dashboard_of(installation)
 
 
-def _show(detail: JobDetail, zone: dt.tzinfo, dashboard: str | None) -> None:
-    from hanbeon.cli.formats import brief, clock_time, iso
+def _show(job: EngineJobDetail, dashboard: str | None) -> None:
+    from hanbeon.cli.formats import brief, json_text
     from hanbeon.cli.output import print_facts, print_table, state_cell
+    from hanbeon.domain.lifecycle import AttemptStatus
     from hanbeon.settings import page_url
 
-    job, attempts, dependencies = detail
     shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]
     shown += [(name, getattr(job, name)) for name in ("id", "task", "queue", "role", "concurrency_key", "work_item")]
     shown += [
         ("priority", f"{job.priority}{' urgent' if job.urgent else ''}"),
-        ("attempts", f"{job.fence}; {_retries(job)}"),
-        ("timeout", brief(job.timeout_us / 1_000_000) if job.timeout_us else None),
-        ("instance", str(job.locked_by) if job.locked_by is not None else None),
+        ("attempts", f"{job.attempt}; {_retries(job)}"),
+        ("timeout", brief(job.timeout_ms / 1_000) if job.timeout_ms else None),
+        ("instance", str(job.instance_id) if job.instance_id is not None else None),
     ]
-    shown += [
-        (name, iso(getattr(job, name), zone))
-        for name in ("created_at", "run_at", "started_at", "deadline_at", "stop_requested_at", "finished_at")
-    ]
-    names = ("args", "progress", "result", "failure_type", "error_message", "idempotency_key", "unique_key")
-    shown += [(name, getattr(job, name)) for name in (*names, "replaced_by", "meta")]
+    instants = ("created_at", "run_at", "started_at", "deadline_at", "stop_requested_at", "finished_at")
+    shown += [(name, getattr(job, name)) for name in instants]
+    shown += [(name, json_text(getattr(job, name))) for name in ("args", "progress", "result")]
+    names = ("failure_type", "error_message", "idempotency_key", "unique_key", "replaced_by")
+    shown += [(name, getattr(job, name)) for name in names]
+    shown.append(("meta", json_text(job.meta)))
     shown.append(("page", None if dashboard is None else page_url(dashboard, "jobs", job.id)))
     print_facts(shown)
-    if dependencies:
+    if job.depends_on:
         print()
-        print_table(("waits for", "state"), [(each.id, state_cell(each.state)) for each in dependencies])
-    if attempts:
+        print_table(("waits for", "state"), [(each.id, state_cell(each.state)) for each in job.depends_on])
+    ended = [each for each in job.attempts if each.status is not AttemptStatus.RUNNING]
+    if ended:
         print()
-        print_table(
-            ("attempt", "status", "instance", "started", "took", "message"),
-            [
-                (
-                    str(each.attempt),
-                    each.status.value,
-                    "" if each.instance is None else str(each.instance),
-                    clock_time(each.started_at, zone),
-                    brief((each.ended_at - each.started_at) / 1_000_000),
-                    f"{each.failure_type}: {each.message}" if each.failure_type else "",
-                )
-                for each in attempts
-            ],
-            right=("attempt", "took"),
-        )
+        headings = ("attempt", "status", "instance", "started", "took", "message")
+        print_table(headings, [_attempt_row(each) for each in ended], right=("attempt", "took"))
 
 
-def _retries(job: JobRecord) -> str:
+def _attempt_row(attempt: EngineAttempt) -> list[str]:
+    from hanbeon.cli.formats import brief, seconds_between, to_seconds
+
+    return [
+        str(attempt.attempt),
+        attempt.status.value,
+        "" if attempt.instance_id is None else str(attempt.instance_id),
+        to_seconds(attempt.started_at),
+        brief(seconds_between(attempt.started_at, attempt.ended_at)),
+        f"{attempt.failure_type}: {attempt.error_message}" if attempt.failure_type else "",
+    ]
+
+
+def _retries(job: EngineJobDetail) -> str:
     """Return the retries used. `retry_count` has the next one, too, as soon as the attempt before it has failed."""
     from hanbeon.domain.lifecycle import State
 
-    most = job.policy.max_retries
+    most = job.max_retries
     if job.retry_count and job.state in (State.PENDING, State.READY):
         return f"waits for retry {job.retry_count} of {most}"
     return f"{job.retry_count} of {most} retries used"

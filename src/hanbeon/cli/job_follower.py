@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import datetime as dt
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,21 +12,21 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hanbeon.cli.formats import brief, iso, percent
-from hanbeon.cli.json_output import job_shape, log_shape
-from hanbeon.cli.log_output import Printer, entry_text, print_log, print_verbatim, printer_on
+from hanbeon.cli.formats import brief, json_text, now_beside, percent, seconds_between
+from hanbeon.cli.installation import hints_of
+from hanbeon.cli.log_output import Printer, entry_text, print_as_json, print_log, print_verbatim, printer_on
 from hanbeon.cli.output import STATE_STYLES, console, print_json_line
-from hanbeon.cli.source.source import Source
-from hanbeon.clock import MICROS
-from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
-from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.errors import JobCancelled, JobFailed
 from hanbeon.quotation import plain
+from hanbeon.surfaces.engine.schemas import EngineJob
+from hanbeon.surfaces.installation import Installation
+from hanbeon.surfaces.schema import LogEntry
+from hanbeon.wait import until
 
-_POLL_SECONDS = 0.2
+_LONGEST_PAUSE = 0.2
 _BAR_WIDTH = 30
-Show = Callable[[JobRecord], None]
+Show = Callable[[EngineJob], None]
 
 
 class Screen(NamedTuple):
@@ -39,30 +36,31 @@ class Screen(NamedTuple):
     print_log: Printer | None
 
 
-async def follow(source: Source, job_id: str, screen: Screen) -> JobRecord:
+QUIET = Screen(lambda job: None, None)
+
+
+async def follow(installation: Installation, job_id: str, screen: Screen) -> EngineJob:
     """Show a job until it has ended. Progress and log are not events, so they are polled."""
     after: str | None = None
-    with source.arrivals() as arrived:
-        while True:
-            arrived.clear()
-            record = await source.record(job_id)
-            if screen.print_log is not None:
-                # After the record: when a job has ended, its log is complete.
-                after = await print_log(source, job_id, screen.print_log, after)
-            screen.show(record)
-            if record.state in TERMINAL:
-                return record
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_POLL_SECONDS):
-                    await arrived.wait()
+
+    async def read() -> EngineJob:
+        nonlocal after
+        job = await installation.engine.job(job_id)
+        if screen.print_log is not None:
+            # After the job: when it has ended, its log is complete.
+            after = await print_log(installation, job_id, screen.print_log, after)
+        screen.show(job)
+        return job
+
+    return await until(read, lambda job: job.state in TERMINAL, hints_of(installation), longest=_LONGEST_PAUSE)
 
 
-def raise_unless_succeeded(record: JobRecord) -> None:
+def raise_unless_succeeded(job: EngineJob) -> None:
     """Raise the error that a waiter gets for a job that failed or was cancelled."""
-    if record.state is State.FAILED:
-        raise JobFailed(record.id, record.failure_type or "error", plain(record.error_message or ""))
-    if record.state is State.CANCELLED:
-        raise JobCancelled(record.id)
+    if job.state is State.FAILED:
+        raise JobFailed(job.id, job.failure_type or "error", plain(job.error_message or ""))
+    if job.state is State.CANCELLED:
+        raise JobCancelled(job.id)
 
 
 @contextlib.contextmanager
@@ -70,88 +68,75 @@ def bar(out: Console | None) -> Iterator[Screen]:
     """Show a job as a transient bar on stderr, if that is a terminal. Its log goes to `out`, if given."""
     err = console(stderr=True)
     if not err.is_terminal or err.is_dumb_terminal:
-        yield Screen(lambda record: None, None if out is None else printer_on(out))
+        yield Screen(lambda job: None, None if out is None else printer_on(out))
         return
     with Live(console=err, auto_refresh=False, transient=True) as live:
         # On the same screen the log must go above the bar, which only the bar's own console can do.
         above = live.console if out is not None and out.is_terminal else out
-        yield Screen(
-            lambda record: live.update(Bar(record), refresh=True), None if above is None else printer_on(above)
-        )
+        yield Screen(lambda job: live.update(Bar(job), refresh=True), None if above is None else printer_on(above))
 
 
-def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
+def lines(*, json: bool) -> Screen:
     """Print a job whenever its state, attempt or progress changes, and its log."""
     out = console()
     before: list[Any] = [()]
 
-    def show(record: JobRecord) -> None:
-        now: Any = (record.state, record.fence, record.progress, record.stop_requested_at)
+    def show(job: EngineJob) -> None:
+        now: Any = (job.state, job.attempt, job.progress, job.stop_requested_at)
         if [now] == before:
             return
         before[0] = now
         if json:
-            print_json_line(job_shape(record, zone))
+            print_json_line(job)
         else:
-            at = iso(record.finished_at or time.time_ns() // 1_000, zone, "milliseconds") or ""
-            attempt = f"attempt {record.fence}" if record.fence else ""
-            out.print(
-                Text.assemble(
-                    (f"{at} ", "dim"),
-                    (f"{record.state:<9}", STATE_STYLES[record.state]),
-                    f" {attempt}  {plain(record.progress or '')}".rstrip(),
-                )
-            )
+            out.print(_job_line(job))
 
     def print_lines(entries: Sequence[LogEntry]) -> None:
         for entry in entries:
-            print_verbatim(out, _log_line(entry, zone))
+            print_verbatim(out, _log_line(entry))
 
-    return Screen(show, json_printer(zone) if json else print_lines)
-
-
-def json_printer(zone: dt.tzinfo) -> Printer:
-    def print_entries(entries: Sequence[LogEntry]) -> None:
-        for entry in entries:
-            print_json_line(log_shape(entry, zone))
-
-    return print_entries
+    return Screen(show, print_as_json if json else print_lines)
 
 
-def _log_line(entry: LogEntry, zone: dt.tzinfo) -> Text:
+def _job_line(job: EngineJob) -> Text:
+    at = job.finished_at or now_beside(job.created_at).isoformat(timespec="milliseconds")
+    attempt = f"attempt {job.attempt}" if job.attempt else ""
+    return Text.assemble(
+        (f"{at} ", "dim"),
+        (f"{job.state:<9}", STATE_STYLES[job.state]),
+        f" {attempt}  {plain(json_text(job.progress) or '')}".rstrip(),
+    )
+
+
+def _log_line(entry: LogEntry) -> Text:
     """Format a log entry in the columns of the lines about the job itself."""
-    if isinstance(entry, LogCut):
+    if entry.lines is not None:
         return entry_text(entry)
-    at = iso(entry.at, zone, "milliseconds") or ""
-    return Text.assemble((f"{at} ", "dim"), (f"{entry.stream:<9} ", "dim"), entry_text(entry))
+    return Text.assemble((f"{entry.at} ", "dim"), (f"{entry.stream:<9} ", "dim"), entry_text(entry))
 
 
 class Bar:
     """One line: the state, a bar if the progress is a percentage and its JSON otherwise, and the age."""
 
-    def __init__(self, job: JobRecord) -> None:
+    def __init__(self, job: EngineJob) -> None:
         self._job = job
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         job = self._job
         grid = Table.grid(padding=(0, 1))
-        until = job.finished_at or time.time_ns() // 1_000
-        age = Text(brief((until - job.created_at) / MICROS), "dim")
         grid.add_row(
             Text(job.id, "dim"),
             Text(plain(job.task), "bold"),
             Text(job.state.value, STATE_STYLES[job.state]),
-            *progress_cells(job),
-            age,
+            *progress_cells(job.state, job.progress),
+            Text(brief(seconds_between(job.created_at, job.finished_at or now_beside(job.created_at))), "dim"),
         )
         yield grid
 
 
-def progress_cells(job: JobRecord, width: int = _BAR_WIDTH) -> tuple[Any, Text]:
+def progress_cells(state: State, progress: Any, width: int = _BAR_WIDTH) -> tuple[Any, Text]:
     """Return a bar and its label."""
-    value = percent(job)
-    if job.state is State.SUCCEEDED:
-        value = 100.0
+    value = 100.0 if state is State.SUCCEEDED else percent(progress)
     if value is not None:
         return ProgressBar(100, value, width=width), Text(f"{value:3.0f}%")
-    return Text(plain(job.progress or "")[:width]), Text("")
+    return Text(plain(json_text(progress) or "")[:width]), Text("")

@@ -9,9 +9,11 @@ import typer
 from hanbeon.cli.options import Database, Json, Limit, QueueFilter, RoleFilter, StateFilter, TaskFilter, WorkItemFilter
 
 if TYPE_CHECKING:
-    import datetime as dt
+    from hanbeon.app import App
+    from hanbeon.surfaces.engine.schemas import EngineJob, EngineJobPage
+    from hanbeon.surfaces.installation import Installation
 
-    from hanbeon.domain.job import JobRecord
+_LIMIT_MOST = 10_000
 
 
 def jobs(
@@ -32,40 +34,78 @@ def jobs(
 ) -> None:
     """List jobs, newest first. If there is a next page, a line on stderr shows how to get it."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.json_output import job_shape
     from hanbeon.cli.output import print_json, print_next_page, print_table
 
-    filters = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
-    found, more, zone = run(_page(database, {"newest": not oldest, "after": after, "limit": limit, **filters}))
+    filters = {"state": state, "queue": queue, "task": task, "role": role}
+    found = run(_page(database, filters, work_item, oldest=oldest, after=after, limit=limit))
     if json:
-        print_json({"jobs": [job_shape(job, zone) for job in found], "after": found[-1].seq if more else None})
+        print_json(found)
         return
-    rows = [_row(job, zone) for job in found]
     headings = ("seq", "id", "state", "queue", "task", "role", "try", "created", "note")
-    print_table(headings, rows, right=("seq", "try"), empty="no matching jobs")
-    print_next_page("--after", str(found[-1].seq) if more else None)
+    print_table(headings, [_row(job) for job in found.items], right=("seq", "try"), empty="no matching jobs")
+    print_next_page("--after", found.next_cursor)
 
 
-async def _page(database: str | None, query: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
-    """Return a page, whether there is a next one, and the zone to show it in."""
+async def _page(
+    database: str | None, filters: dict[str, Any], work_item: str | None, *, oldest: bool, after: int, limit: int
+) -> EngineJobPage:
     from hanbeon.cli.checks import check_queue
-    from hanbeon.cli.source.source import open_source
+    from hanbeon.cli.installation import database_of, open_installation
+    from hanbeon.cli.queues import read_queues
+    from hanbeon.domain.job import check_whole
 
-    async with open_source(database) as source:
-        found, more = await source.jobs(**query)
-        if not found and query["queue"] is not None:
-            check_queue(query["queue"], [queue.name for queue in await source.queues()])
-        return found, more, source.zone
+    check_whole("after", after, 0)
+    check_whole("limit", limit, 1, _LIMIT_MOST)
+    async with open_installation(database) as installation:
+        if oldest or work_item is not None:
+            option = "oldest" if oldest else "work-item"
+            app = database_of(installation, option, "a server lists the newest first, without that filter")
+            found = await _in_order(app, filters, work_item, newest=not oldest, after=after, limit=limit)
+        else:
+            found = await _newest(installation, filters, after, limit)
+        if not found.items and filters["queue"] is not None:
+            check_queue(filters["queue"], [queue.name for queue in (await read_queues(installation)).items])
+        return found
 
 
-def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
-    from hanbeon.cli.formats import clock_time, progress_text
+async def _newest(installation: Installation, filters: dict[str, Any], after: int, limit: int) -> EngineJobPage:
+    from hanbeon.domain.bounds import PAGE_ROWS
+    from hanbeon.surfaces.engine.schemas import EngineJobPage
+
+    items: list[EngineJob] = []
+    cursor = str(after) if after else None
+    while True:
+        rows = min(limit - len(items), PAGE_ROWS)
+        page = await installation.engine.jobs(cursor=cursor, limit=rows, **filters)
+        items, cursor = [*items, *page.items], page.next_cursor
+        if cursor is None or len(items) >= limit:
+            break
+    if cursor is not None and not (await installation.engine.jobs(cursor=cursor, limit=1, **filters)).items:
+        cursor = None
+    return EngineJobPage(items=items, next_cursor=cursor)
+
+
+async def _in_order(
+    app: App, filters: dict[str, Any], work_item: str | None, *, newest: bool, after: int, limit: int
+) -> EngineJobPage:
+    """List jobs in an order or by a filter that the search of a server has not."""
+    from hanbeon.surfaces.engine.schemas import EngineJobPage
+
+    given = {"states" if name == "state" else name: value for name, value in filters.items()}
+    query = {**given, "work_item": work_item, "newest": newest}
+    found = await app.jobs(after=after, limit=limit, **query)
+    more = len(found) == limit and await app.jobs(after=found[-1].seq, limit=1, **query)
+    return EngineJobPage(items=app.engine.shown(found), next_cursor=str(found[-1].seq) if more else None)
+
+
+def _row(job: EngineJob) -> list[Any]:
+    from hanbeon.cli.formats import progress_text, to_seconds
     from hanbeon.cli.output import state_cell
     from hanbeon.domain.lifecycle import State
 
-    note = "" if job.state is State.SUCCEEDED else progress_text(job)
+    note = "" if job.state is State.SUCCEEDED else progress_text(job.progress)
     if job.failure_type:
         note = f"{job.failure_type}: {job.error_message}"
-    tries = str(job.fence) if job.fence else ""
-    created = clock_time(job.created_at, zone)
-    return [str(job.seq), job.id, state_cell(job.state), job.queue, job.task, job.role, tries, created, note]
+    tries = str(job.attempt) if job.attempt else ""
+    created = to_seconds(job.created_at)
+    return [str(job.seq), job.id, state_cell(job.state), job.queue, job.task, job.role or "", tries, created, note]

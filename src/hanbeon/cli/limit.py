@@ -46,12 +46,13 @@ def limit(
         raise InvalidInput("nothing to change; pass --max-concurrent, --max-per-key, --role or --key", field="limit")
 
     def changes(now: QueueLimits) -> dict[str, Any]:
-        return {
+        given = {
             "max_concurrent": max_concurrent,
             "max_per_key": max_per_key,
             "roles": _merged(now.roles, roles),
             "keys": _merged(now.keys, keys),
         }
+        return {name: value for name, value in given.items() if value is not None}
 
     change_each(database, [queue], changes, create=create, json=json)
 

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from hanbeon.cli.source.source import Source
-from hanbeon.domain.log import LogCut, LogEntry, LogLine, LogStream
+from hanbeon.cli.output import print_json_line
+from hanbeon.domain.log import LogStream
 from hanbeon.quotation import plain
+from hanbeon.surfaces.installation import Installation
+from hanbeon.surfaces.schema import LogEntry
 
 _STYLES = {LogStream.STDOUT: "", LogStream.STDERR: "red", LogStream.TASK: "", LogStream.ENGINE: "dim"}
 Printer = Callable[[Sequence[LogEntry]], None]
 
 
 async def print_log(
-    source: Source, job_id: str, printer: Printer, after: str | None = None, attempt: int | None = None
+    installation: Installation, job_id: str, printer: Printer, after: str | None = None, attempt: int | None = None
 ) -> str:
     """Print a log after a position, and return the position to resume from."""
     unprinted: list[LogEntry] = []
+    given = {"attempt": attempt, "after": after}
+    place: Any = {name: value for name, value in given.items() if value is not None}
     while True:
-        page = await source.log(job_id, attempt=attempt, after=after)
-        entries, after = [*unprinted, *page.entries], page.after
+        page = await installation.engine.log(job_id, **place)
+        entries, place["after"] = [*unprinted, *page.entries], page.after
         # A line that was stored in pieces is printed as one, also across pages.
         unprinted = entries[-1:] if page.more and entries and _is_piece(entries[-1]) else []
         if len(entries) > len(unprinted):
             printer(entries[: len(entries) - len(unprinted)])
         if not page.more:
-            return after
+            return page.after
+
+
+def print_as_json(entries: Sequence[LogEntry]) -> None:
+    """Print entries as the API returns them, one a line."""
+    for entry in entries:
+        print_json_line(entry)
 
 
 def printer_on(out: Console) -> Printer:
@@ -57,19 +68,18 @@ def log_text(entries: Sequence[LogEntry]) -> Text:
 
 def entry_text(entry: LogEntry) -> Text:
     """Return one line. Control characters are escaped, so that a job cannot move the cursor or colour the screen."""
-    if isinstance(entry, LogCut):
+    if entry.lines is not None:
         return Text(f"[… {entry.lines:,} line{'s' * (entry.lines != 1)} cut …]", "dim")
-    return Text("\t".join(map(plain, entry.text.split("\t"))), _STYLES[entry.stream])
+    return Text("\t".join(map(plain, (entry.text or "").split("\t"))), _STYLES[LogStream(entry.stream or "")])
 
 
 def _is_piece(entry: LogEntry) -> bool:
-    return isinstance(entry, LogLine) and entry.unended
+    return entry.lines is None and entry.unended
 
 
 def _is_continued(entry: LogEntry, following: LogEntry) -> bool:
     return (
-        isinstance(entry, LogLine)
-        and isinstance(following, LogLine)
-        and entry.unended
+        _is_piece(entry)
+        and following.lines is None
         and (entry.attempt, entry.stream) == (following.attempt, following.stream)
     )

@@ -9,12 +9,12 @@ from hanbeon.cli.options import Database
 
 def migrate(database: Database = None) -> None:
     """Bring the database's schema up to date. It is idempotent, and safe to run concurrently."""
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import database_settings
     from hanbeon.store import schema
     from hanbeon.surfaces import store_parts
 
-    applied = run(store_parts.migrate(settings_here(database_url=database).database_url))
+    applied = run(store_parts.migrate(database_settings(database).database_url))
     if applied:
         typer.echo(f"applied {', '.join(str(version) for version in applied)}; the schema is at version {applied[-1]}")
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hanbeon.app import App
 from hanbeon.cli.command_words import command_words
-from hanbeon.cli.config_option import settings_here
+from hanbeon.cli.location import database_settings
 from hanbeon.clock import SystemClock
 from hanbeon.domain.actor import acting
 from hanbeon.errors import NotFound
@@ -22,10 +22,11 @@ _FEW_CONNECTIONS = 2
 
 
 @contextlib.asynccontextmanager
-async def open_app(database: str | None) -> AsyncIterator[App]:
-    """Open an App without tasks on a database that exists."""
-    settings = settings_here(database_url=database, pool_size=_FEW_CONNECTIONS)
-    refuse_missing_file(settings.database_url)
+async def open_app(database: str | None, *, create: bool = False) -> AsyncIterator[App]:
+    """Open an App without tasks on a database that exists, unless it may be created."""
+    settings = database_settings(database, pool_size=_FEW_CONNECTIONS)
+    if not create:
+        refuse_missing_file(settings.database_url)
     async with opened(settings) as app:
         yield app
 

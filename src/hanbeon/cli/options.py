@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hanbeon.cli.completion import queue_names, task_names
+from hanbeon.cli.location import AppName as AppName
 from hanbeon.domain.lifecycle import State
 
 Database = Annotated[
@@ -16,17 +17,6 @@ Database = Annotated[
         metavar="URL",
         help="sqlite:///file or postgresql://…; by default $HANBEON_DATABASE_URL, or the one in hanbeon.toml.",
         show_default=False,
-    ),
-]
-AppName = Annotated[
-    str | None,
-    typer.Option(
-        "--app",
-        metavar="MODULE:NAME",
-        envvar="HANBEON_APP",
-        help="The App, for example shop.jobs:app; by default $HANBEON_APP, or the one in hanbeon.toml.",
-        show_default=False,
-        show_envvar=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

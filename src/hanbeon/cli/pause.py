@@ -9,4 +9,4 @@ def pause(queues: Queues, database: Database = None, create: Create = False, jso
     """Pause queues on every worker. Running jobs finish; no more are started."""
     from hanbeon.cli.bulk_queues import change_each
 
-    change_each(database, queues, lambda _: {}, paused=True, create=create, json=json)
+    change_each(database, queues, lambda _: {"paused": True}, create=create, json=json)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hanbeon.cli.options import Database, JobIds, Json
 
 if TYPE_CHECKING:
-    from hanbeon.cli.source.source import Source
     from hanbeon.domain.lifecycle import State
+    from hanbeon.surfaces.installation import Installation
 
 
 def priority(
@@ -32,7 +32,10 @@ def priority(
     if to is None and urgent is None:
         raise InvalidInput("nothing to change; pass --to, --urgent or --not-urgent", field="priority")
 
-    async def reprioritise(source: Source, job_id: str) -> State:
-        return await source.reprioritise(job_id, to, urgent)
+    given: dict[str, Any] = {"priority": to, "urgent": urgent}
+    changes: Any = {name: value for name, value in given.items() if value is not None}
+
+    async def reprioritise(installation: Installation, job_id: str) -> State:
+        return (await installation.engine.reprioritise(job_id, **changes)).state
 
     for_each_job(database, ids, reprioritise, json=json)

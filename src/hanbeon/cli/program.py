@@ -15,9 +15,8 @@ from typer.main import get_command
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, OF_SURFACES, TITLE, front_page
 from hanbeon.cli.command_words import running
-from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
-from hanbeon.cli.source.server_option import with_server
+from hanbeon.cli.location import with_location
 from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 from hanbeon.surfaces.surface import load
@@ -59,10 +58,10 @@ def _load(name: str) -> Any:
     if isinstance(found, typer.Typer):
         group = get_command(found)
         group.name = name
-        return with_config(group)
+        return with_location(group)
     single = typer.Typer(add_completion=False, **STYLE)
     single.command(name)(found)
-    return with_config(with_server(get_command(single)))
+    return with_location(get_command(single))
 
 
 def command_named(name: str) -> Any:

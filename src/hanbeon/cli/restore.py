@@ -27,15 +27,15 @@ def restore(
     a new incarnation: cursors of events and processes from before are refused, and jobs that were running are recovered
     as lost.
     """
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import database_settings
     from hanbeon.cli.open_app import refuse_missing_file
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
     from hanbeon.service import backup
     from hanbeon.surfaces.store_parts import whole_store
 
-    url = settings_here(database_url=database).database_url
+    url = database_settings(database).database_url
     if after and file is not None:
         raise InvalidInput("must not be given with --after, which changes the database in its place", field="FILE")
     if after:

@@ -9,4 +9,4 @@ def resume(queues: Queues, database: Database = None, json: Json = False) -> Non
     """Resume paused queues."""
     from hanbeon.cli.bulk_queues import change_each
 
-    change_each(database, queues, lambda _: {}, paused=False, create=False, json=json)
+    change_each(database, queues, lambda _: {"paused": False}, create=False, json=json)

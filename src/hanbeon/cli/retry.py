@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hanbeon.cli.options import Database, JobIds, Json
 
 if TYPE_CHECKING:
-    from hanbeon.cli.source.source import Source
     from hanbeon.domain.lifecycle import State
+    from hanbeon.surfaces.installation import Installation
 
 
 def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
@@ -18,5 +18,5 @@ def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
     for_each_job(database, ids, _retry, json=json)
 
 
-async def _retry(source: Source, job_id: str) -> State:
-    return await source.retry(job_id)
+async def _retry(installation: Installation, job_id: str) -> State:
+    return (await installation.engine.retry(job_id)).state

@@ -9,7 +9,7 @@ import typer
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 
 if TYPE_CHECKING:
-    from hanbeon.domain.job import JobRecord
+    from hanbeon.surfaces.engine.schemas import EngineJob
 
 
 def run(
@@ -36,22 +36,22 @@ def run(
 async def _run(
     target: str | None, database: str | None, task: str, args: dict[str, Any], *, wait: bool, log: bool, json: bool
 ) -> None:
+    from hanbeon.cli.installation import open_with_tasks
     from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
     from hanbeon.cli.new_job import warn_without_worker
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.schedule.lookup import with_tasks
 
-    async with with_tasks(target, database) as (app, has_tasks):
-        created = await app.schedules.run(task, args)
+    async with open_with_tasks(target, database) as (installation, has_tasks):
+        created = await installation.schedules.run(task, args)
 
-        async def shape(_: JobRecord) -> Any:
-            return await app.schedules.execution(created.execution_id)
+        async def shape(_: EngineJob) -> Any:
+            return await installation.schedules.execution(created.execution_id)
 
         with hint_on_interrupt(created.execution_id):
             if not has_tasks:
-                await warn_without_worker(app, task)
+                await warn_without_worker(installation, task)
             if wait:
-                await wait_for(app, created.execution_id, shape, log=log, json=json)
+                await wait_for(installation, created.execution_id, log=log, json=json, shape=shape)
             elif json:
                 print_json(created)
             else:

@@ -57,7 +57,7 @@ def check(json: Json = False) -> None:
 
 
 def _declared() -> Secrets:
-    from hanbeon.cli.config_option import named_file
+    from hanbeon.cli.location import named_file
     from hanbeon.config.file import find, load_secrets_of
     from hanbeon.outbound.secrets import Secrets
 

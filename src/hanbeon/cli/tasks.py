@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from hanbeon.cli.options import AppName, Json
+
+if TYPE_CHECKING:
+    from hanbeon.tasks.task import Task
 
 
 def tasks(app: AppName = None, json: Json = False) -> None:
     """List the tasks of an App or of hanbeon.toml with their executor, queue and options."""
     from hanbeon.cli.app_loader import load_app
     from hanbeon.cli.formats import brief
-    from hanbeon.cli.json_output import task_shape
     from hanbeon.cli.output import print_json, print_table
 
     found = sorted(load_app(app).tasks, key=lambda task: task.name)
     if json:
-        print_json({"tasks": [task_shape(task) for task in found]})
+        print_json({"tasks": [_shape(task) for task in found]})
         return
     print_table(
         ("task", "executor", "queue", "role", "priority", "retries", "retry delay", "timeout", "on lost", "takes"),
@@ -35,3 +39,10 @@ def tasks(app: AppName = None, json: Json = False) -> None:
         ],
         right=("priority", "retries", "retry delay", "timeout"),
     )
+
+
+def _shape(task: Task[..., Any]) -> dict[str, Any]:
+    import msgspec
+
+    shape = {"name": task.name, **msgspec.structs.asdict(task.options), "takes": str(task.signature)}
+    return {**shape, "executor": task.executor}

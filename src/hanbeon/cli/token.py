@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -11,11 +11,11 @@ from hanbeon.cli.options import Database, Json
 from hanbeon.domain.access import Scope
 
 if TYPE_CHECKING:
-    import datetime as dt
+    from collections.abc import Awaitable, Callable
 
-    from hanbeon.service.tokens import NewToken
-    from hanbeon.store.operations.tokens import TokenRecord
+    from hanbeon.surfaces.installation import Installation
 
+T = TypeVar("T")
 token = group("Create, list and revoke API tokens.")
 
 
@@ -34,41 +34,38 @@ def create(
 
     The first token turns authentication on, within seconds also on running servers.
     """
-    from hanbeon.cli.event_loop import run
-    from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
 
-    created, zone = run(_create(database, user, scope))
+    # A missing database is created: its first server may be meant to be reached by others, which needs a token.
+    created = _ask(database, lambda app: app.engine.create_token(user=user, scope=scope), create=True)
     if json:
-        print_json({"token": created.text, **token_shape(created.record, zone)})
+        print_json(created)
     else:
-        typer.echo(created.text)
+        typer.echo(created.token)
 
 
 @token.command("list")
 def list_(database: Database = None, json: Json = False) -> None:
     """List all tokens, revoked ones included, without their secrets."""
-    from hanbeon.cli.event_loop import run
-    from hanbeon.cli.formats import clock_time
-    from hanbeon.cli.json_output import token_shape
+    from hanbeon.cli.formats import to_seconds
     from hanbeon.cli.output import print_json, print_table
 
-    found, zone = run(_list(database))
+    found = _ask(database, lambda app: app.engine.tokens())
     if json:
-        print_json({"tokens": [token_shape(each, zone) for each in found]})
+        print_json(found)
         return
     print_table(
         ("id", "user", "scope", "created", "used", "revoked"),
         [
             (
                 str(each.id),
-                each.user_name,
+                each.user,
                 each.scope.value,
-                clock_time(each.created_at, zone),
-                clock_time(each.last_used_at, zone),
-                clock_time(each.revoked_at, zone),
+                to_seconds(each.created_at),
+                to_seconds(each.last_used_at),
+                to_seconds(each.revoked_at),
             )
-            for each in found
+            for each in found.items
         ],
         right=("id",),
         empty="no tokens; servers of this database only serve localhost",
@@ -82,38 +79,21 @@ def revoke(
     json: Json = False,
 ) -> None:
     """Revoke a token permanently; every server rejects it within seconds."""
-    from hanbeon.cli.event_loop import run
-    from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
 
-    revoked, zone = run(_revoke(database, id))
+    revoked = _ask(database, lambda app: app.engine.revoke_token(id))
     if json:
-        print_json(token_shape(revoked, zone))
+        print_json(revoked)
     else:
-        typer.echo(f"token {revoked.id} of {revoked.user_name} is revoked")
+        typer.echo(f"token {revoked.id} of {revoked.user} is revoked")
 
 
-async def _create(database: str | None, user: str, scope: Scope) -> tuple[NewToken, dt.tzinfo]:
-    from hanbeon.cli.config_option import settings_here
-    from hanbeon.cli.open_app import opened
-    from hanbeon.service.tokens import create_token
+def _ask(database: str | None, call: Callable[[Installation], Awaitable[T]], *, create: bool = False) -> T:
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import open_installation
 
-    # A missing database is created: its first server may be meant to be reached by others, which needs a token.
-    async with opened(settings_here(database_url=database)) as app:
-        return await create_token(app.store, user, scope), app.settings.zone
+    async def work() -> T:
+        async with open_installation(database, create=create) as installation:
+            return await call(installation)
 
-
-async def _list(database: str | None) -> tuple[list[TokenRecord], dt.tzinfo]:
-    from hanbeon.cli.open_app import open_app
-    from hanbeon.service.tokens import list_tokens
-
-    async with open_app(database) as app:
-        return await list_tokens(app.store), app.settings.zone
-
-
-async def _revoke(database: str | None, number: int) -> tuple[TokenRecord, dt.tzinfo]:
-    from hanbeon.cli.open_app import open_app
-    from hanbeon.service.tokens import revoke_token
-
-    async with open_app(database) as app:
-        return await revoke_token(app.store, number), app.settings.zone
+    return run(work())

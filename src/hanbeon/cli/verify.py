@@ -20,11 +20,11 @@ def verify(
     """Audit a database: every transition legal, no job claimed twice, no event missing. Exits with 1 if unsound."""
     import msgspec
 
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import database_settings
     from hanbeon.service.verify import render
 
-    settings = settings_here(database_url=database)
+    settings = database_settings(database)
     report = run(audit(settings.database_url))
     if json:
         found = msgspec.to_builtins(report)

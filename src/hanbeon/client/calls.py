@@ -13,10 +13,10 @@ from hanbeon.client.flow import Emit, Flow, NoResponse, Response, Send, Sleep, S
 from hanbeon.client.problems import StillUnfinished, Unreachable, problem_in
 from hanbeon.client.route import Fill, request_of, result_of
 from hanbeon.surfaces.operation import Operation
+from hanbeon.wait import pauses
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
-_FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
 _AWAY = (502, 503, 504)  # From the server, or from a proxy in front of it.
 _KEY_SECONDS = 75.0
 """The key of a request whose server died stays locked for a minute; then a repeated request takes it over."""
@@ -81,8 +81,8 @@ def wait(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
     """Poll until the resource has ended, and return it."""
     ended = operation.client.ended
     assert ended is not None, f"{operation.path} has no end to wait for"
-    began, pause = time.monotonic(), _FIRST_POLL
-    while True:
+    began = time.monotonic()
+    for pause in pauses():
         found = yield from call(retry, operation, fill)
         if ended(found):
             return found
@@ -90,7 +90,6 @@ def wait(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
         if left is not None and left <= 0:
             raise StillUnfinished(f"it has not finished within {fill.timeout:g} s; it continues")
         yield Sleep(pause if left is None else min(pause, left))
-        pause = min(_LONGEST_POLL, pause * 1.5)
 
 
 def each_of(retry: RetryConfig, operation: Operation, fill: Fill) -> Stream[Any]:

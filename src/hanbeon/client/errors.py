@@ -28,7 +28,7 @@ def error_of(problem: Problem) -> HanbeonError | None:
         return None
     # Not by its constructor, which makes the text from values that a problem need not have.
     error = kind.__new__(kind, problem.detail)
-    error.field = problem.field
+    error.field, error.rule = problem.field, problem.rule
     for name, value in problem.more.items():
         setattr(error, name, tuple(value) if isinstance(value, list) else value)
     return error

@@ -33,6 +33,10 @@ class Hub:
             for hint in hints:
                 self._callbacks[hint].discard(callback)
 
+    def hints(self, callback: Callback) -> contextlib.AbstractContextManager[None]:
+        """While active, `callback` is called when there may be events, for `wait.until`."""
+        return self.calling(callback, "event")
+
     def _heard(self, hints: set[str]) -> None:
         for hint in hints:
             for callback in list(self._callbacks.get(hint, ())):

@@ -9,8 +9,8 @@ from hanbeon.cli.options import Database
 
 def remember(text: str, database: Database = None) -> None:
     """Keep a text to be sent again."""
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import settings_here
     from hanbeon.surfaces.store_parts import whole_store
     from tests.surfaces.reminders.rows import keep_text
 

@@ -65,7 +65,7 @@ def preview(
 
 
 def _of_expression(body: dict[str, Any]) -> list[schemas.PreviewedFire]:
-    from hanbeon.cli.config_option import settings_here
+    from hanbeon.cli.location import settings_here
     from hanbeon.clock import SystemClock
     from hanbeon.surfaces.schedules.preview import plan_preview
     from hanbeon.surfaces.schedules.schemas import PreviewRequest

@@ -11,6 +11,7 @@ from hanbeon.cli.open_app import open_app, recorded
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
 from hanbeon.quotation import quoted
+from hanbeon.surfaces.installation import Installation
 from hanbeon.surfaces.schedules.schemas import Schedule
 from hanbeon.tasks.options import did_you_mean
 
@@ -33,7 +34,7 @@ async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[
                 yield app, True
 
 
-async def find(app: App, typed: str) -> Schedule:
+async def find(app: Installation, typed: str) -> Schedule:
     """Return the schedule with this id or name."""
     if is_id(typed):
         return await app.schedules.get(typed)
@@ -45,7 +46,7 @@ async def find(app: App, typed: str) -> Schedule:
     raise NotFound(f"there is no schedule {quoted(typed)}{hint}")
 
 
-async def declared_names(app: App) -> list[str] | None:
+async def declared_names(app: Installation) -> list[str] | None:
     """Return the names of the schedules that live workers declare; None if no worker is alive."""
-    alive = [each for each in await app.instances() if each.alive]
+    alive = [each for each in (await app.engine.instances()).items if each.alive]
     return [name for each in alive for name in each.schedules] if alive else None

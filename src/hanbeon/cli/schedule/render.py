@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
 import msgspec
 from rich.text import Text
 
+from hanbeon.cli.formats import to_seconds
 from hanbeon.cli.output import STATE_STYLES, Cell
 from hanbeon.domain.phases import STATES
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus
 
-_FRACTION = re.compile(r"\.\d+")
 _STYLES: dict[ExecutionStatus, str] = {}
 for _phase, _word in STATUS.items():  # The first phase of a status is the one that it is named after.
     _STYLES.setdefault(_word, STATE_STYLES[STATES[_phase]])
@@ -22,11 +21,6 @@ SCHEDULE_HEADINGS = ("schedule", "task", "when", "next fire", "last fire", "note
 PREVIEW_HEADINGS = ("next fires", "notes")
 FIRE_HEADINGS = ("fire", "outcome", "reason", "execution", "recorded")
 EXECUTION_HEADINGS = ("execution", "task", "type", "status", "scheduled", "started", "ended", "retries", "note")
-
-
-def to_seconds(instant: str | None) -> str:
-    """Drop the fraction of an ISO-8601 instant, for a table; empty for None."""
-    return "" if instant is None else _FRACTION.sub("", instant)
 
 
 def title(schedule: schemas.Schedule) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from hanbeon.cli.formats import brief, clock_time, percent
+from hanbeon.cli.formats import brief, json_text, percent, seconds_between, to_seconds
 from hanbeon.cli.output import STATE_STYLES, Cell, table_lines
-from hanbeon.cli.queues import limits_text
+from hanbeon.cli.queues import limits_of, limits_text
 from hanbeon.cli.top.snapshot import Snapshot
-from hanbeon.clock import MICROS
-from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.quotation import plain
+from hanbeon.surfaces.engine.schemas import EngineJob
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
 _BAR = 16
@@ -35,12 +34,12 @@ def _head(snapshot: Snapshot, rates: Sequence[float]) -> list[Text]:
     alive = snapshot.alive
     # An instance's own numbers are as old as its last heartbeat; the count of running jobs is exact.
     used, slots = snapshot.count(State.RUNNING), sum(each.capacity for each in alive)
-    lately = sum(numbers.throughput for _, numbers in snapshot.queues)
+    lately = sum(queue.throughput for queue in snapshot.queues)
     return [
         Text.assemble(
             (" hanbeon ", "bold reverse"),
             f" {plain(snapshot.name)}  ",
-            (clock_time(snapshot.now, snapshot.zone), "dim"),
+            (to_seconds(snapshot.at), "dim"),
         ),
         Text.assemble(
             f"{len(alive)} live instance{'s' * (len(alive) != 1)}, ",
@@ -67,14 +66,14 @@ def _queues(snapshot: Snapshot, width: int | None) -> list[Text]:
     rows: list[list[Cell]] = [
         [
             Text(plain(queue.name), "bold red" if queue.paused else "bold"),
-            *(_number(numbers.states[State(state)], STATE_STYLES[State(state)]) for state in states),
-            brief(numbers.oldest_ready),
-            brief(numbers.wait.p95 if numbers.wait else None),
-            brief(numbers.run.p95 if numbers.run else None),
-            f"{numbers.throughput:.1f}",
-            limits_text(queue.limits, paused=queue.paused),
+            *(_number(queue.states[State(state)], STATE_STYLES[State(state)]) for state in states),
+            brief(queue.oldest_ready),
+            brief(queue.wait.p95 if queue.wait else None),
+            brief(queue.run.p95 if queue.run else None),
+            f"{queue.throughput:.1f}",
+            limits_text(limits_of(queue), paused=queue.paused),
         ]
-        for queue, numbers in snapshot.queues
+        for queue in snapshot.queues
     ]
     return table_lines(("queue", *states, *spans, "limits"), rows, (*states, *spans), width)
 
@@ -86,10 +85,10 @@ def _running(snapshot: Snapshot, width: int | None) -> list[Text]:
             job.id,
             job.queue,
             Text(plain(job.task), "bold"),
-            str(job.fence),
-            brief((snapshot.now - (job.started_at or snapshot.now)) / MICROS),
+            str(job.attempt),
+            brief(seconds_between(job.started_at, snapshot.at)),
             _progress(job),
-            names.get(job.locked_by or 0, "") + (" (stopping)" if job.stop_requested_at else ""),
+            names.get(job.instance_id or 0, "") + (" (stopping)" if job.stop_requested_at else ""),
         ]
         for job in snapshot.running
     ]
@@ -100,10 +99,10 @@ def _number(value: int, style: str) -> Text:
     return Text(f"{value:,}", style if value else "dim")
 
 
-def _progress(job: JobRecord) -> Text:
-    value = percent(job)
+def _progress(job: EngineJob) -> Text:
+    value = percent(job.progress)
     if value is None:
-        return Text(plain(job.progress or "")[: _BAR + 5])
+        return Text(plain(json_text(job.progress) or "")[: _BAR + 5])
     full = round(value / 100 * _BAR)
     return Text.assemble(("━" * full, "yellow"), ("─" * (_BAR - full), "dim"), f" {value:3.0f}%")
 

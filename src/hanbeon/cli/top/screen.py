@@ -11,9 +11,8 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from hanbeon.cli.json_output import instance_shape, job_shape, queue_shape
+from hanbeon.cli.installation import open_installation
 from hanbeon.cli.output import print_json
-from hanbeon.cli.source.source import open_source
 from hanbeon.cli.top.frame import frame
 from hanbeon.cli.top.snapshot import Rates, take_snapshot
 from hanbeon.errors import Unavailable
@@ -21,14 +20,14 @@ from hanbeon.errors import Unavailable
 
 async def print_frame(out: Console, database: str | None, *, json: bool) -> None:
     """Print the current state once."""
-    async with open_source(database) as source:
-        snapshot = await take_snapshot(source)
+    async with open_installation(database) as installation:
+        snapshot = await take_snapshot(installation)
     if json:
         print_json(
             {
-                "queues": [queue_shape(queue, numbers) for queue, numbers in snapshot.queues],
-                "instances": [instance_shape(each, snapshot.zone) for each in snapshot.instances],
-                "running": [job_shape(job, snapshot.zone) for job in snapshot.running],
+                "queues": snapshot.queues,
+                "instances": snapshot.instances,
+                "running": snapshot.running,
             }
         )
         return
@@ -40,12 +39,12 @@ async def print_frame(out: Console, database: str | None, *, json: bool) -> None
 async def show_live(out: Console, database: str | None, every: float) -> None:
     """Refresh the view until q is pressed. While it is unavailable, the last frame stays with the error."""
     rates = Rates()
-    async with open_source(database) as source:
+    async with open_installation(database) as installation:
         with _quit_key() as quit_requested, Live(console=out, screen=True, auto_refresh=False) as live:
             lines = [Text("loading …")]
             while not quit_requested.is_set():
                 try:
-                    snapshot = await take_snapshot(source)
+                    snapshot = await take_snapshot(installation)
                     rates.add(snapshot)
                     lines = frame(snapshot, list(rates.values), out.width, out.height)
                 except Unavailable as error:

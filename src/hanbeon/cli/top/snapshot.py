@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hanbeon.cli.source.source import Source
-from hanbeon.domain.job import JobRecord
+from hanbeon.cli.installation import address_of
+from hanbeon.cli.queues import read_queues
+from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.statistics import QueueStatistics
-from hanbeon.store.operations.instances import InstanceRecord
-from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.surfaces.engine.schemas import EngineInstance, EngineJob, EngineQueue
+from hanbeon.surfaces.installation import Installation
 
-_WINDOW_SECONDS = 300.0
+_WINDOW_SECONDS = 300
 _MAX_RUNNING = 200
 _RATES_KEPT = 60
 
@@ -24,30 +23,25 @@ class Snapshot(NamedTuple):
     """The state of an installation at one moment. `name`: its database or server."""
 
     name: str
-    zone: dt.tzinfo
-    now: int
-    queues: Sequence[tuple[QueueRecord, QueueStatistics]]
-    instances: Sequence[InstanceRecord]
-    running: Sequence[JobRecord]
+    at: str
+    queues: Sequence[EngineQueue]
+    instances: Sequence[EngineInstance]
+    running: Sequence[EngineJob]
 
     def count(self, state: State) -> int:
-        return sum(numbers.states[state] for _, numbers in self.queues)
+        return sum(queue.states[state] for queue in self.queues)
 
     @property
-    def alive(self) -> list[InstanceRecord]:
+    def alive(self) -> list[EngineInstance]:
         return [each for each in self.instances if each.alive]
 
 
-async def take_snapshot(source: Source) -> Snapshot:
-    activity = await source.activity(_WINDOW_SECONDS)
-    return Snapshot(
-        source.name,
-        source.zone,
-        activity.now,
-        activity.queues,
-        await source.instances(),
-        await source.running(_MAX_RUNNING),
-    )
+async def take_snapshot(installation: Installation) -> Snapshot:
+    queues = await read_queues(installation, window=_WINDOW_SECONDS)
+    instances = (await installation.engine.instances()).items
+    running = (await installation.engine.jobs(state=[State.RUNNING], limit=PAGE_ROWS)).items
+    longest = sorted(running, key=lambda job: job.started_at or job.created_at)[:_MAX_RUNNING]
+    return Snapshot(address_of(installation), queues.at, queues.items, instances, longest)
 
 
 class Rates:

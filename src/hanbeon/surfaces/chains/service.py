@@ -28,10 +28,9 @@ from hanbeon.surfaces.numbers import number_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, inside, validate
+from hanbeon.wait import until
 
 _PAGE_SIZE = 100
-_FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
-_GATHER = 0.005
 
 AnyChain = schemas.Chain | int | str
 """A chain, or its number."""
@@ -213,19 +212,19 @@ class Chains(Service):
     async def _until_ended(self, found: WholeChain, seconds: float) -> schemas.Chain:
         """Wait for the end of this run, within the time."""
         queue_id, run = found.chain.id, found.chain.run
-        arrived = asyncio.Event()
-        poll = _FIRST_POLL
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                with self._app.hub.calling(arrived.set, "event"):
-                    while found.chain.state is ChainState.RUNNING and found.chain.run == run:
-                        arrived.clear()
-                        with contextlib.suppress(TimeoutError):
-                            async with asyncio.timeout(poll):
-                                await arrived.wait()
-                                await asyncio.sleep(_GATHER)  # Hints come with every commit of any process.
-                        poll = min(_LONGEST_POLL, poll * 2)
-                        found = await self._read(lambda tx: rows.whole_chain(tx, queue_id))
+
+        async def read() -> WholeChain:
+            nonlocal found
+            found = await self._read(lambda tx: rows.whole_chain(tx, queue_id))
+            return found
+
+        def ended(seen: WholeChain) -> bool:
+            return seen.chain.state is not ChainState.RUNNING or seen.chain.run != run
+
+        if not ended(found):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await until(read, ended, self._app.hub.hints)
         return self._view(found)
 
 

@@ -53,9 +53,7 @@ class EngineJobs(Service):
         if cursor is not None:
             _check_cursor(cursor, search)
         found = await self._read(lambda tx: job_search.search_jobs(tx, search, cursor, query.limit))
-        view = self._serializer
-        items = [view.job(job, self._place(job)) for job in found.jobs]
-        return schemas.EngineJobPage(items=items, next_cursor=found.cursor)
+        return schemas.EngineJobPage(items=self.shown(found.jobs), next_cursor=found.cursor)
 
     async def job(self, job_id: str) -> schemas.EngineJobDetail:
         """Return a job with its timeline, its attempts, and the jobs before and behind it."""
@@ -300,9 +298,14 @@ class EngineJobs(Service):
     async def _record(self, job_id: str) -> JobRecord:
         return await self._read(lambda tx: _job(tx, job_id))
 
+    def shown(self, jobs: Sequence[JobRecord]) -> list[schemas.EngineJob]:
+        """Return jobs that `App.jobs` listed as the other methods return them."""
+        view = self._serializer
+        return [view.job(job, self._place(job)) for job in jobs]
+
     async def _shown(self, job_id: str) -> schemas.EngineJob:
-        job = await self._record(job_id)
-        return self._serializer.job(job, self._place(job))
+        (shown,) = self.shown([await self._record(job_id)])
+        return shown
 
 
 def _check_cursor(cursor: str, search: JobSearch) -> None:

@@ -44,8 +44,8 @@ def export_worker(
     It does not open the database. It must see the folders of replays and of exports at the same paths as the server:
     `replay_path` and `jobs_export_path`. Without Redis, `hanbeon serve` and `hanbeon worker` render exports themselves.
     """
-    from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.location import settings_here
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.errors import InvalidInput
     from hanbeon.rendering.libraries import check_installed

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 
-from hanbeon.app import App
-from hanbeon.cli.app_loader import app_or_empty
-from hanbeon.cli.open_app import open_app, recorded, refuse_missing_file
+from hanbeon.cli.installation import open_installation, open_with_tasks
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
 from hanbeon.quotation import quoted
@@ -18,9 +16,9 @@ from hanbeon.tasks.options import did_you_mean
 
 @contextlib.asynccontextmanager
 async def offices_of(database: str | None) -> AsyncIterator[Offices]:
-    """Open the offices of a database that exists."""
-    async with open_app(database) as app:
-        yield Offices(app)
+    """Open the offices of an installation."""
+    async with open_installation(database) as installation:
+        yield installation.offices
 
 
 @contextlib.asynccontextmanager
@@ -29,12 +27,8 @@ async def offices_with_tasks(target: str | None, database: str | None, *, create
 
     `create_file`: whether a missing SQLite file is created.
     """
-    app: App = app_or_empty(target, database)
-    if not create_file:
-        refuse_missing_file(app.settings.database_url)
-    async with app:
-        with recorded():
-            yield Offices(app)
+    async with open_with_tasks(target, database, create=create_file) as (installation, _):
+        yield installation.offices
 
 
 async def find(offices: Offices, typed: str) -> Office:

@@ -149,9 +149,10 @@ def events(
 ) -> None:
     """Print the events of an office in commit order."""
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.output import console, print_json_line
     from hanbeon.errors import EventsMissed
-    from hanbeon.surfaces.offices.command_lookup import find, offices_of
+    from hanbeon.surfaces.offices.command_lookup import find
     from hanbeon.surfaces.offices.command_output import event_line
 
     out = console()
@@ -163,7 +164,10 @@ def events(
             out.print(event_line(event))
 
     async def work() -> None:
-        async with offices_of(database) as offices:
+        async with open_installation(database) as installation:
+            if not follow:
+                database_of(installation, "follow", "a server streams events; add --follow")
+            offices = installation.offices
             found, last = await find(offices, office), after
             if follow:
                 async for event in offices.follow(found.id, after=last):
@@ -249,26 +253,25 @@ def send_test(
     A worker sends it. The outcome does not change the webhook's state.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.job_follower import raise_unless_succeeded
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
+    from hanbeon.cli.job_follower import QUIET, follow, raise_unless_succeeded
     from hanbeon.cli.output import print_json
     from hanbeon.surfaces.offices.command_lookup import find, find_webhook
-    from hanbeon.surfaces.offices.service import Offices
 
     async def work() -> tuple[schemas.Webhook, schemas.Delivery]:
-        async with open_app(database) as app:
-            offices = Offices(app)
+        async with open_installation(database) as installation:
+            offices = installation.offices
             found = await find(offices, office)
             hook = find_webhook(found, webhook)
             sent = await offices.test_webhook(found.id, hook.id)
             if wait:
-                if not any(each.alive for each in await app.instances()):
+                if not any(each.alive for each in (await installation.engine.instances()).items):
                     typer.echo("no worker is alive; start one to send the message: hanbeon worker", err=True)
-                record = await app.job(sent.id).wait()
+                job = await follow(installation, sent.id, QUIET)
                 sent = await offices.delivery(found.id, hook.id, sent.id)
                 if json:
                     print_json(sent)
-                raise_unless_succeeded(record)
+                raise_unless_succeeded(job)
             return hook, sent
 
     hook, sent = run(work())

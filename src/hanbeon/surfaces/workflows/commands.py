@@ -171,8 +171,8 @@ def _work(app: str | None, database: str | None, call: Callable[[App], Awaitable
     """Like `_ask`, with the tasks and the secrets of the App: messages are sent, and targets are checked."""
     from hanbeon.app import App
     from hanbeon.cli.app_loader import maybe_app
-    from hanbeon.cli.config_option import named_file
     from hanbeon.cli.event_loop import run as run_loop
+    from hanbeon.cli.location import named_file
     from hanbeon.cli.open_app import recorded
     from hanbeon.config.file import find, load
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from hanbeon.domain.lifecycle import TERMINAL
+from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.engine.tick import grace_within, tick
 from hanbeon.engine.worker import Worker
 from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.workflows.executor import WorkflowExecutor
 from hanbeon.surfaces.workflows.literals import STEP_QUEUE
 from hanbeon.surfaces.workflows.run_rows import run_by_id
+from hanbeon.wait import until
 
-_FIRST_POLL, _LONGEST_POLL = 0.02, 0.5
+_LONGEST_PAUSE = 0.5
 SURFACE = "workflows"
 
 
@@ -55,15 +56,7 @@ class LocalRuns:
         return list(dict.fromkeys(executor.begun))
 
     async def _ended(self, run_id: str) -> None:
-        arrived = asyncio.Event()
-        poll = _FIRST_POLL
-        with self._app.hub.calling(arrived.set, "event"):
-            while True:
-                arrived.clear()
-                run = await self._app.store.read(lambda tx: run_by_id(tx, None, run_id))
-                if run.state in TERMINAL:
-                    return
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(poll):
-                        await arrived.wait()
-                poll = min(_LONGEST_POLL, poll * 2)
+        async def read() -> State:
+            return (await self._app.store.read(lambda tx: run_by_id(tx, None, run_id))).state
+
+        await until(read, TERMINAL.__contains__, self._app.hub.hints, longest=_LONGEST_PAUSE)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.cli.source.server_option import SERVER, TOKEN, TOKEN_FILE, ServerAddress
+from hanbeon.cli.location import SERVER, TOKEN, TOKEN_FILE, ServerAddress
 from hanbeon.client import (
     AsyncClient,
     ClientError,

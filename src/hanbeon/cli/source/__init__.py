@@ -1,1 +1,0 @@
-"""Sources of the commands of operators: a database, or a server in front of one."""
