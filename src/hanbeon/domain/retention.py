@@ -1,4 +1,4 @@
-"""Retention and a clock that may be wrong: how far the database's time is believed when rows are to be deleted."""
+"""The clock of retention: how far the database's time is trusted when rows are to be deleted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SeenClock(NamedTuple):
     """The database's clock as the instances have seen it. All zero: never."""
 
     trusted_at: int = 0
-    """The time up to which it is believed: retention counts from here."""
+    """The time that retention counts from."""
     steady_since: int = 0
     """Since when it has advanced without a jump."""
     seen_at: int = 0
@@ -26,10 +26,10 @@ def patience_us(retention_us: int, every_us: int) -> int:
 
 
 def observe(seen: SeenClock, now: int, retention_us: int, every_us: int) -> SeenClock:
-    """Take note of the time. A jump ahead is believed when the clock has gone on from there for a day.
+    """Return what is trusted after the clock shows `now`: a jump ahead only after a day without another.
 
-    For a retention of less than a day, that long. Until then a jump moves the trusted time by no more than a tenth of
-    the retention. A clock that is set back is believed at once, for it deletes less.
+    After the retention instead, if that is less than a day. Until then a jump moves the trusted time by a tenth of the
+    retention at most. A clock that is set back is trusted at once, because it deletes less.
     """
     if not seen.seen_at:
         return SeenClock(now, now, now)

@@ -305,7 +305,7 @@ CREATE TABLE hanbeon.pruned (
 );
 INSERT INTO hanbeon.pruned (only_row, before) VALUES (1, 0);
 
--- The clock as the instances have seen it: retention does not believe a jump ahead at once.
+-- The clock as the instances have seen it: retention ignores a jump ahead for a day.
 CREATE TABLE hanbeon.clock (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   trusted_at bigint NOT NULL,

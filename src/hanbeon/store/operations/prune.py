@@ -47,7 +47,7 @@ class Retained(NamedTuple):
 async def retain(
     tx: Tx, lanes: LaneCache, parts: Sequence[Retention], retention_us: int, every_us: int, limit: int
 ) -> Retained:
-    """Prune what is past its retention by a clock that is believed; see `observe`. One instance at a time."""
+    """Prune rows past their retention by the trusted clock (`observe`), one instance at a time."""
     rows = await tx.fetch("lock_clock")
     if not rows:
         return Retained()
