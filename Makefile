@@ -4,12 +4,10 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-# pytest-xdist workers, twice as many as cores, since most tests wait most of their time; JOBS=0 runs everything in one process.
-JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
-# The slow tests wait even more: for leases that end, processes that start and servers that come back.
-SLOW_JOBS ?= $(shell echo $$(( 3 * $(JOBS) / 2 )))
-# All tests in one run: something between the two.
-ALL_JOBS ?= $(shell echo $$(( ($(JOBS) + $(SLOW_JOBS)) / 2 )))
+# pytest-xdist workers: far more than cores, since a worker computes for a quarter of its time and waits for the rest.
+# JOBS=0 runs everything in one process.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+JOBS ?= $(shell echo $$(( 2 * $(CORES) + 4 )))
 # Where `make run` serves.
 PORT ?= 8000
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
@@ -85,10 +83,10 @@ demo: setup ## Watch a worker run a graph of jobs
 # its short one does.
 test: setup servers ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
 	@$(MAKE) -j2 --output-sync=target lint bytecode
-	$(PYTEST) $(if $(ALL),$(ALL_JOBS) -m "not short",$(JOBS) -m "not slow") --rerun-timing $(ARGS)
+	$(PYTEST) $(JOBS) -m "not $(if $(ALL),short,slow)" --rerun-timing $(ARGS)
 
 test-slow: setup servers ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
-	$(PYTEST) $(SLOW_JOBS) -m "slow and not short" --rerun-timing $(ARGS)
+	$(PYTEST) $(JOBS) -m "slow and not short" --rerun-timing $(ARGS)
 
 # What is no Python package. Installed where that is possible without a question.
 servers:
@@ -99,7 +97,7 @@ check: setup ## Run every check and the quick tests, without servers (under a mi
 
 # mypy has one core while it reads everything anew.
 quick: setup
-	$(PYTEST) $(JOBS) -m "not postgres and not slow" $(QUICK) $(ARGS)
+	$(PYTEST) $(CORES) -m "not postgres and not slow" $(QUICK) $(ARGS)
 
 # In a fresh clone each worker would compile every test module; one process does so while mypy has the other core.
 bytecode: setup

@@ -25,7 +25,7 @@ def test_no_test_is_lost(workers: int) -> None:
     assert arrange(tests, lambda test: 0.0, workers) == tests
 
 
-@pytest.mark.parametrize("names", [_SECONDS, further_stores.MODULES, further_stores.TESTS])
+@pytest.mark.parametrize("names", [_SECONDS, further_stores.MODULES, further_stores.ONE_STORE, further_stores.TESTS])
 def test_listed_tests_exist(names: Iterable[str]) -> None:
     for name in names:
         path, _, test = name.partition("[")[0].partition("::")

@@ -13,6 +13,7 @@ from tests.databases.faults import LossyApp, lossy
 from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
 from tests.databases.run import SERVERS, ServerRun
+from tests.further_stores import is_for_one_store
 
 _URLS = ("database_url", "empty_database_url")
 
@@ -20,6 +21,8 @@ _URLS = ("database_url", "empty_database_url")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = metafunc.config.stash[SERVERS].chosen
     names = [installation.name for installation in chosen] if len(chosen) > 1 else ["postgres"]
+    if is_for_one_store(metafunc):
+        names = []
     for fixture in _URLS:
         if fixture in metafunc.fixturenames and not _parametrized(metafunc, fixture):
             metafunc.parametrize(fixture, ["sqlite", *names], indirect=True)

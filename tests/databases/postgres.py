@@ -26,7 +26,7 @@ _USER = "hanbeon"
 _PATIENCE = 60.0
 _CONFIGURATION = """
 listen_addresses = '127.0.0.1'
-max_connections = 200
+max_connections = 400
 shared_buffers = 128MB
 unix_socket_directories = '{folder}'
 """

@@ -11,6 +11,7 @@ from hanbeon.store.dialect import Postgres
 from hanbeon.testing import TestKit
 from tests.databases.fixtures import find_installation, migrated_database
 from tests.databases.run import SERVERS
+from tests.further_stores import is_for_one_store
 from tests.store.world import empty_script
 
 CleanUrl = Callable[[str, str], str]
@@ -19,6 +20,8 @@ CleanUrl = Callable[[str, str], str]
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = metafunc.config.stash[SERVERS].chosen
     names = [each.name for each in chosen] if len(chosen) > 1 else ["postgres"]
+    if is_for_one_store(metafunc):
+        names = []
     stores = ["sqlite", *(pytest.param(name, marks=pytest.mark.postgres) for name in names)]
     for fixture in ("kit_url", "app_url"):
         if fixture in metafunc.fixturenames:

@@ -68,6 +68,7 @@ def _requests(large: int) -> st.SearchStrategy[tuple[Operation, bytes, str]]:
     return st.sampled_from(_OPERATIONS).flatmap(of)
 
 
+@pytest.mark.short
 def test_hostile_json_is_never_a_server_error(sqlite_server: Client) -> None:
     client = _admin(sqlite_server)
     known = _world(client)
@@ -90,7 +91,9 @@ def _changed(world: World) -> st.SearchStrategy[tuple[Operation, bytes]]:
 
 
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize("examples", [150, pytest.param(800, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "examples", [pytest.param(150, marks=pytest.mark.short), pytest.param(800, marks=pytest.mark.slow)]
+)
 async def test_nearly_valid_json_is_accepted_or_refused(app: App, examples: int) -> None:
     """A third is accepted at least: what is hostile in them gets as far as the store, on each of them."""
 
