@@ -7,6 +7,7 @@ from typing import Any
 
 from hanbeon.server import docs_pages, health, session
 from hanbeon.server.openapi import describe
+from hanbeon.surfaces.operation import Operation
 from hanbeon.surfaces.registry import SURFACES
 
 PATH = Path(__file__).parents[1] / "dashboard/src/lib/api_types.ts"
@@ -23,16 +24,25 @@ def api_types() -> str:
         *(each for each in docs_pages.OPERATIONS if each.call == "korean"),
         *(each for surface in SURFACES for each in surface.operations),
     ]
+    # Events are described as answers to requests for their channels, so that each type has one name wherever it occurs.
+    channels = [channel for surface in SURFACES for channel in surface.channels]
+    operations += [
+        Operation("GET", each.websocket, each.need, each.call, each.summary, responses={200: each.event})
+        for each in channels
+    ]
     description = describe(operations, [])
     schemas = description["components"]["schemas"]
     types = [f"export type {_name(name)} = {_type(schema, top=True)};" for name, schema in sorted(schemas.items())]
+    sockets = [each.websocket for each in channels]
     calls = [
         f"  {_quoted(f'{method.upper()} {path}')}: {_call(call)};"
         for path, methods in description["paths"].items()
         for method, call in methods.items()
-        if _is_json(call)
+        if _is_json(call) and path not in sockets
     ]
-    return "\n".join([_HEAD, "", *types, "", "export interface Calls {", *calls, "}", ""])
+    streams = [f"  {_quoted(path)}: {_call(description['paths'][path]['get'])};" for path in sockets]
+    lines = [_HEAD, "", *types, "", "export interface Calls {", *calls, "}", "", "export interface Streams {", *streams]
+    return "\n".join([*lines, "}", ""])
 
 
 def _is_json(call: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ import { type JSX, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, lastAnswer, Problem, session, whoAmI } from "./lib/api";
 import { duration } from "./lib/format";
-import { followEvents } from "./lib/live";
+import { followEngine } from "./lib/live";
 import { language, theme, zone } from "./lib/preferences";
 import { link, place } from "./lib/router";
 import { GROUPS, named, type Page } from "./lib/surface";
@@ -206,6 +206,6 @@ setInterval(() => void (document.hidden || check()), CHECK_MS);
 setInterval(() => void (lastAnswer.peek().ok || check()), 2_000);
 void check();
 // A server that was restarted, perhaps as another version, has ended the stream.
-followEvents(() => void check());
+followEngine(() => void check());
 const root = document.getElementById("app");
 if (root) render(<Root />, root);

@@ -58,7 +58,7 @@ async def test_open_pages_ask_as_the_home_page_does(browser: Browser, sqlite_url
     async with App(sqlite_url) as app, serving(app) as server:
         page = await browser.new_page()
         await page.clock.install()
-        await page.route_web_socket(f"**{CHANGES}", connected)
+        await page.route_web_socket(f"**{CHANGES}?*", connected)
         await page.goto(server.url)
         await page.get_by_role("heading", name="Home").wait_for()
         page.on("request", sent)

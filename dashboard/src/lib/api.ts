@@ -26,11 +26,16 @@ export class Problem extends Error {
 
 type Input<K extends keyof Calls> = Partial<Pick<Calls[K], "path" | "query" | "body">>;
 
+/** A path with its parameters. */
+export const filledPath = (template: string, values: object): string => {
+  const given = new Map(Object.entries(values));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given.get(name))));
+};
+
 /** The method and path of a call, as sent. */
-export function address<K extends keyof Calls>(name: K, input: Input<K> = {}): { method: string; path: string } {
-  const [method, template] = name.split(" ") as [string, string];
-  const values = (input.path ?? {}) as Record<string, string>;
-  const path = template.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(String(values[key])));
+function address<K extends keyof Calls>(name: K, input: Input<K>): { method: string; path: string } {
+  const [method = "", template = ""] = name.split(" ");
+  const path = filledPath(template, input.path ?? {});
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(input.query ?? {})) {
     if (value === undefined || value === null || value === "") continue;
@@ -40,22 +45,30 @@ export function address<K extends keyof Calls>(name: K, input: Input<K> = {}): {
   return { method, path: text ? `${path}?${text}` : path };
 }
 
-export async function call<K extends keyof Calls>(name: K, input: Input<K> = {}): Promise<Calls[K]["result"]> {
+/** Send a request; `left` cancels it. */
+export async function call<K extends keyof Calls>(
+  name: K,
+  input: Input<K> = {},
+  left?: AbortSignal,
+): Promise<Calls[K]["result"]> {
   const { method, path } = address(name, input);
-  const init: RequestInit = { method, headers: {} };
+  const init: RequestInit = { method, headers: {}, signal: left ?? null };
   if (input.body !== undefined) {
     init.headers = { "Content-Type": "application/json" };
     init.body = JSON.stringify(input.body);
   }
   let response: Response;
+  let text: string;
   try {
     response = await fetch(path, init);
-  } catch {
+    text = await response.text();
+  } catch (error) {
+    if (left?.aborted) throw error;
     lastAnswer.value = { ...lastAnswer.value, ok: false };
     throw new Problem(0, "unreachable", "", null);
   }
   lastAnswer.value = { at: Date.now(), ok: response.status !== 502 && response.status !== 504 };
-  const text = await response.text();
+  // The answers have the types of the description that `Calls` is generated from.
   if (response.ok) return (text ? JSON.parse(text) : undefined) as Calls[K]["result"];
   if (response.status === 401 && path !== "/api/session") session.value = null;
   throw problemOf(response.status, text);

@@ -62,6 +62,15 @@ export type Chain = {
   created_by: string;
   created_at: string;
 };
+export type ChainEvent = {
+  id: number;
+  type: ChainEventType;
+  queue_id: number;
+  run: number;
+  details: Record<string, unknown>;
+  timestamp: string;
+};
+export type ChainEventType = "chain_aborted" | "chain_blocked" | "chain_ended" | "chain_resumed" | "chain_started" | "chain_step_ended" | "chain_step_lost" | "chain_turned";
 export type ChainJob = {
   job_id: number;
   forward_operation: string;
@@ -79,6 +88,7 @@ export type ChainPage = {
   next_cursor: null | string;
 };
 export type ChainState = "BLOCKED" | "EMPTY" | "READY" | "RUNNING";
+export type ChangeType = "changed";
 export type ClockFold = "both" | "first" | "second";
 export type ClockGap = "fire" | "skip";
 export type ConfigChange = {
@@ -160,6 +170,22 @@ export type EngineAttempt = {
   ended_at: null | string;
   failure_type: null | string;
   error_message: null | string;
+};
+export type EngineChange = {
+  id: number;
+  type: ChangeType;
+  timestamp: string;
+};
+export type EngineEvent = {
+  id: number;
+  type: Reason;
+  queue: string;
+  job_id: string;
+  task: null | string;
+  state: State | null;
+  attempt: null | number;
+  details: Record<string, unknown>;
+  timestamp: string;
 };
 export type EngineInstance = {
   id: number;
@@ -393,6 +419,23 @@ export type Export = {
 export type ExportCreated = {
   jobId: number;
 };
+export type ExportEvent = {
+  id: number;
+  type: ExportEventType;
+  jobId: number;
+  jobType: JobType;
+  replayId: number;
+  timestamp: string;
+  progress?: number;
+  phase?: string;
+  message?: string;
+  status?: ExportStatus;
+  resultUri?: null | string;
+  checksum?: null | string;
+  errorCode?: null | string;
+  errorMessage?: null | string;
+};
+export type ExportEventType = "job.cancelled" | "job.completed" | "job.failed" | "job.progress";
 export type ExportPage = {
   items: Array<Export>;
   page: number;
@@ -824,6 +867,7 @@ export type QueueChange = {
 export type Readiness = {
   status?: string;
 };
+export type Reason = "cancelled" | "claimed" | "dependency_failed" | "dispatched" | "enqueued" | "failed" | "overdue" | "postponed" | "promoted" | "released" | "replaced" | "reprioritised" | "requeued" | "retried" | "scheduled" | "stop_requested" | "stopped" | "succeeded";
 export type Registered = {
   created: number;
   updated: number;
@@ -931,6 +975,14 @@ export type ScheduleChange = {
 export type SchedulePage = {
   items: Array<Schedule>;
   next_cursor: null | string;
+};
+export type SchedulerEvent = {
+  id: number;
+  type: EventType;
+  job_id: string;
+  office_id: string;
+  details: Record<string, unknown>;
+  timestamp: string;
 };
 export type Scope = "admin" | "cron" | "read" | "user";
 export type Session = {
@@ -1274,4 +1326,12 @@ export interface Calls {
   "GET /api/jobs/{jobId}": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
   "POST /api/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
   "GET /api/jobs/{jobId}/explain": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
+}
+
+export interface Streams {
+  "/ws/engine/events": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineEvent };
+  "/ws/engine/changes": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineChange };
+  "/ws/offices/{id}/events": { path: { id: string }; query: Record<string, never>; body: undefined; result: SchedulerEvent };
+  "/ws/chains/{queue_id}/events": { path: { queue_id: string }; query: Record<string, never>; body: undefined; result: ChainEvent };
+  "/ws/jobs": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: ExportEvent };
 }

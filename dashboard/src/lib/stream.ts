@@ -1,28 +1,37 @@
-// Events of one object over its WebSocket, from now on; closed with the page.
-import { FROM_NOW_ON } from "./live";
+// Events of one object over its WebSocket, from now on.
+import { filledPath, type Streams } from "./api";
 
 const RECONNECT_MS = 2_000;
+/** A cursor ahead of all events: the stream begins with the next one instead of all that are kept. */
+const FROM_NOW_ON = String(Number.MAX_SAFE_INTEGER);
 
-export interface StreamEvent {
-  type: string;
-  [name: string]: unknown;
+export interface Follower<E> {
+  event: (each: E) => void;
+  /** Called on every (re)connection and gap: events may have been missed, so read the present state. */
+  missed: () => void;
+  closed?: () => void;
 }
 
-/** Follow the events of `path`. `missed` is called on every (re)connection and gap: read the present state then. Returns how to stop. */
-export function follow(path: string, event: (each: StreamEvent) => void, missed: () => void): () => void {
+/** Follow the events of a channel. Returns how to stop. */
+export function stream<K extends keyof Streams>(
+  name: K,
+  path: Streams[K]["path"],
+  follower: Follower<Streams[K]["result"]>,
+): () => void {
   let stopped = false;
   let socket: WebSocket;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const url = new URL(`${filledPath(name, path)}?after=${FROM_NOW_ON}`, location.href);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   const open = (): void => {
-    const url = new URL(`${path}?after=${FROM_NOW_ON}`, location.href);
-    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(url);
     socket.onmessage = (message: MessageEvent<string>) => {
-      const each = JSON.parse(message.data) as StreamEvent;
-      if (each.type === "opened" || each.type === "gap") missed();
-      else event(each);
+      const each = JSON.parse(message.data);
+      if (each.type === "opened" || each.type === "gap") follower.missed();
+      else follower.event(each);
     };
     socket.onclose = () => {
+      follower.closed?.();
       if (!stopped) timer = setTimeout(open, RECONNECT_MS);
     };
   };

@@ -11,7 +11,7 @@ const w = words(
 );
 
 /** True if the viewer may change what belongs to users: jobs, schedules, chains. */
-export const mayWrite = (): boolean => isAdmin() || session.value?.scope === "user";
+export const canWrite = (): boolean => isAdmin() || session.value?.scope === "user";
 
 interface ActProps {
   onClick: () => unknown;
@@ -25,7 +25,7 @@ interface ActProps {
 }
 
 export function Act({ admin, disabled, ...props }: ActProps): JSX.Element {
-  if (admin || mayWrite()) return <Button {...props} admin={admin === true} disabled={disabled === true} />;
+  if (admin || canWrite()) return <Button {...props} admin={admin === true} disabled={disabled === true} />;
   return (
     <span title={w("needsUser")}>
       <Button {...props} disabled />

@@ -3,13 +3,13 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Chain, type ChainJob, call, curl, type Run, type RunStep } from "../../lib/api";
 import { duration, number, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { go, link, place, refine } from "../../lib/router";
 import { reasonText } from "../../lib/server_texts";
 import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, type Command, Copies, Crumb } from "../../ui/act";
-import { WideTable } from "../../ui/paged_table";
+import { usePaged, WideTable } from "../../ui/paged_table";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
 import { Reason } from "../../ui/reason";
 import { NAME } from "./surface";
@@ -56,33 +56,28 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
   const query = place.value.query;
   const chosenRun = Number(query.get("run")) || null;
   const selected = useSignal<number | null>(null);
-  const { data, problem, refresh } = usePolled(
-    async () => {
-      const chain = await call("GET /api/chains/{queue_id}", { path });
+  const loaded = useLoaded(
+    async (left) => {
+      const chain = await call("GET /api/chains/{queue_id}", { path }, left);
       const stands = chain.state === "RUNNING" || chain.state === "BLOCKED";
-      const [runs, why] = await Promise.all([
-        call("GET /api/chains/{queue_id}/runs", { path, query: { limit: RUNS } }),
-        stands ? call("GET /api/chains/{queue_id}/explain", { path }) : null,
-      ]);
-      return { chain, runs, why };
+      return { chain, why: stands ? await call("GET /api/chains/{queue_id}/explain", { path }, left) : null };
     },
     id,
     2_000,
   );
-  const older = useSignal<Run[]>([]);
-  const cursor = useSignal<string | null | undefined>(undefined);
-  if (problem && !data) return <Failure problem={problem} />;
-  if (!data) return <Waiting lines={10} />;
-  const { chain, why } = data;
-  const runs = [...data.runs.items, ...older.value];
-  const next = cursor.value === undefined ? data.runs.next_cursor : cursor.value;
-  const more = async (): Promise<void> => {
-    const page = await call("GET /api/chains/{queue_id}/runs", {
-      path,
-      query: { limit: RUNS, cursor: next ?? undefined },
-    });
-    older.value = [...older.value, ...page.items];
-    cursor.value = page.next_cursor;
+  const found = usePaged<Run>(
+    (cursor, left) => call("GET /api/chains/{queue_id}/runs", { path, query: { limit: RUNS, cursor } }, left),
+    id,
+    2_000,
+  );
+  const problem = loaded.problem ?? found.problem;
+  if (problem && !(loaded.data && found.data)) return <Failure problem={problem} />;
+  if (!loaded.data || !found.data) return <Waiting lines={10} />;
+  const { chain, why } = loaded.data;
+  const runs = found.rows;
+  const refresh = (): void => {
+    loaded.refresh();
+    found.refresh();
   };
   const run = runs.find((each) => each.run === (chosenRun ?? chain.run));
   const isLive = run?.run === chain.run;
@@ -184,9 +179,9 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
         ) : (
           <Runs runs={runs} shown={run?.run ?? null} chain={chain} />
         )}
-        {next && (
+        {found.next && (
           <p class="center">
-            <Button onClick={more}>{w("more")}</Button>
+            <Button onClick={found.more}>{w("more")}</Button>
           </p>
         )}
       </Panel>

@@ -17,7 +17,7 @@ export function Chains(): JSX.Element {
   const query = place.value.query;
   const state = CHAIN_STATES.find((each) => each === query.get("state"));
   const chains = usePaged<Chain>(
-    (cursor) => call("GET /api/chains", { query: { state, limit: PAGE, cursor: cursor ?? undefined } }),
+    (cursor, left) => call("GET /api/chains", { query: { state, limit: PAGE, cursor } }, left),
     state ?? "",
     5_000,
   );

@@ -1,13 +1,12 @@
 // Dead letters: messages of stream workers that could not be used. Look, put back, or drop.
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type DeadLetter, isAdmin } from "../../lib/api";
 import { number, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
 import { letterText } from "../../lib/server_texts";
 import { t } from "../../lib/texts";
 import { words } from "../../lib/words";
 import { Act, type Command, Copies, quoted } from "../../ui/act";
+import { usePaged } from "../../ui/paged_table";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "../../ui/parts";
 
 const w = words(
@@ -59,17 +58,14 @@ export function DeadLetters(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const { data, problem, refresh } = usePolled(
-    () => call("GET /api/engine/deadletters", { query: { limit: PAGE } }),
+  const found = usePaged<DeadLetter>(
+    (cursor, left) => call("GET /api/engine/deadletters", { query: { limit: PAGE, cursor } }, left),
     "",
     10_000,
   );
-  const older = useSignal<DeadLetter[]>([]);
-  const cursor = useSignal<string | null | undefined>(undefined);
-  if (problem && !data) return <Failure problem={problem} />;
-  if (!data) return <Waiting lines={4} />;
-  const next = cursor.value === undefined ? data.next_cursor : cursor.value;
-  const letters = [...data.items, ...older.value.filter((each) => !data.items.some((other) => other.id === each.id))];
+  if (found.problem && !found.data) return <Failure problem={found.problem} />;
+  if (!found.data) return <Waiting lines={4} />;
+  const letters = found.rows;
   if (letters.length === 0) {
     return (
       <Panel>
@@ -77,21 +73,16 @@ function List(): JSX.Element {
       </Panel>
     );
   }
-  const more = async (): Promise<void> => {
-    const page = await call("GET /api/engine/deadletters", { query: { limit: PAGE, cursor: next ?? undefined } });
-    older.value = [...older.value, ...page.items];
-    cursor.value = page.next_cursor;
-  };
   const run = (chosen: DeadLetter[], move: Move) => async (): Promise<void> => {
     await attempt(async () => {
       for (const each of chosen) {
         await moveOne(each, move);
-        older.value = older.value.filter((other) => other.id !== each.id);
+        found.change((other) => (other.id === each.id ? [] : [other]));
       }
       const done = w(move === "drop" ? "dropped" : "republished");
       return chosen.length > 1 ? `${w("moved", number(chosen.length), number(chosen.length))} · ${done}` : done;
     });
-    refresh();
+    found.refresh();
   };
   return (
     <Panel
@@ -122,9 +113,9 @@ function List(): JSX.Element {
           <Letter key={each.id} letter={each} run={(move) => run([each], move)} />
         ))}
       </ul>
-      {next && (
+      {found.next && (
         <p class="center">
-          <Button onClick={more}>{t("more")}</Button>
+          <Button onClick={found.more}>{t("more")}</Button>
         </p>
       )}
     </Panel>

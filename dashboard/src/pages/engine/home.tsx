@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { call, curl, type EngineStatistics, type State } from "../../lib/api";
 import { duration, number, short, since, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
 import { t } from "../../lib/texts";
 import { Copies } from "../../ui/act";
@@ -37,16 +37,21 @@ const ago = (seconds: number): string =>
 export function Home(): JSX.Element {
   const span = useSignal<Span>("hour");
   const [seconds, step] = SPANS[span.value];
-  const statistics = usePolled(
-    () => call("GET /api/engine/statistics", { query: { from: ago(seconds), step } }),
+  const statistics = useLoaded(
+    (left) => call("GET /api/engine/statistics", { query: { from: ago(seconds), step } }, left),
     span.value,
     30_000,
-    false,
+    null,
   );
-  const overview = usePolled(() => call("GET /api/engine/overview"), "", 10_000, false);
-  const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 30_000, false);
-  const running = usePolled(
-    () => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }),
+  const overview = useLoaded((left) => call("GET /api/engine/overview", {}, left), "", 10_000, null);
+  const failures = useLoaded(
+    (left) => call("GET /api/engine/failures", { query: { limit: 8 } }, left),
+    "",
+    30_000,
+    null,
+  );
+  const running = useLoaded(
+    (left) => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }, left),
     "",
     10_000,
   );

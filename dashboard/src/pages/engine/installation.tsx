@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Action, call, curl, type EngineInstance, isAdmin } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { language } from "../../lib/preferences";
 import { t } from "../../lib/texts";
 import { Copies, quoted } from "../../ui/act";
@@ -13,7 +13,7 @@ import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } f
 const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
 
 export function Instances(): JSX.Element {
-  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
+  const { data, problem, refresh } = useLoaded((left) => call("GET /api/engine/instances", {}, left), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={4} />;
   if (data.items.length === 0)
@@ -106,7 +106,11 @@ export function Instances(): JSX.Element {
 }
 
 export function Actions(): JSX.Element {
-  const { data, problem } = usePolled(() => call("GET /api/engine/actions", { query: { limit: 200 } }), "", 10_000);
+  const { data, problem } = useLoaded(
+    (left) => call("GET /api/engine/actions", { query: { limit: 200 } }, left),
+    "",
+    10_000,
+  );
   const older = useSignal<Action[]>([]);
   const cursor = useSignal<string | null | undefined>(undefined);
   if (problem && !data) return <Failure problem={problem} />;
@@ -179,7 +183,7 @@ export function Settings(): JSX.Element {
 }
 
 function Tokens(): JSX.Element {
-  const { data, refresh } = usePolled(() => call("GET /api/engine/tokens"), "", 30_000, false);
+  const { data, refresh } = useLoaded((left) => call("GET /api/engine/tokens", {}, left), "", 30_000, null);
   const user = useSignal("");
   const scope = useSignal<"admin" | "user" | "read" | "cron">("user");
   const made = useSignal<string | null>(null);
@@ -290,12 +294,12 @@ function Tokens(): JSX.Element {
 }
 
 function SettingList(): JSX.Element {
-  const { data, problem } = usePolled(() => call("GET /api/engine/settings"), "", 60_000, false);
-  const korean = usePolled(
-    async () => (language.value === "ko" ? call("GET /docs/korean.json") : {}),
+  const { data, problem } = useLoaded((left) => call("GET /api/engine/settings", {}, left), "", 60_000, null);
+  const korean = useLoaded(
+    async (left) => (language.value === "ko" ? call("GET /docs/korean.json", {}, left) : {}),
     language.value,
     3_600_000,
-    false,
+    null,
   );
   const texts: Record<string, string> = korean.data ?? {};
   if (problem && !data) return <Failure problem={problem} />;

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
-import { changes, usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { go } from "../../lib/router";
 import { momentText, reasonText } from "../../lib/server_texts";
 import { isText, t } from "../../lib/texts";
@@ -34,7 +34,7 @@ const LOG_KEPT = 20_000;
 const ENDED = ["succeeded", "failed", "cancelled"];
 
 export function Job({ id }: { id: string }): JSX.Element {
-  const loaded = usePolled(() => call("GET /api/engine/jobs/{jobId}", { path: { jobId: id } }), id, 5_000);
+  const loaded = useLoaded((left) => call("GET /api/engine/jobs/{jobId}", { path: { jobId: id } }, left), id, 5_000);
   const job = loaded.data;
   if (loaded.problem && !job) return <Failure problem={loaded.problem} />;
   if (!job) return <Waiting lines={10} />;
@@ -230,8 +230,8 @@ function Priority({ job, refresh }: { job: EngineJobDetail; refresh: () => void 
 }
 
 function Why({ id, state }: { id: string; state: string }): JSX.Element {
-  const { data } = usePolled(
-    () => call("GET /api/engine/jobs/{jobId}/explain", { path: { jobId: id } }),
+  const { data } = useLoaded(
+    (left) => call("GET /api/engine/jobs/{jobId}/explain", { path: { jobId: id } }, left),
     `${id} ${state}`,
     5_000,
   );
@@ -324,47 +324,36 @@ function againOf(job: EngineJobDetail, text: string): Command[] {
 }
 
 function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
-  const lines = useSignal<LogEntry[] | undefined>(undefined);
-  const after = useRef<string | undefined>(undefined);
+  const read = useRef<{ id: string; after: string | undefined; lines: LogEntry[] }>({
+    id,
+    after: undefined,
+    lines: [],
+  });
   const follow = useSignal(true);
   const wanted = useSignal("");
-  const busy = useRef(false);
   const box = useRef<HTMLDivElement>(null);
-  const read = async (): Promise<void> => {
-    if (busy.current) return;
-    busy.current = true;
-    try {
-      for (let more = true; more; ) {
-        const page = await call("GET /api/engine/jobs/{jobId}/log", {
-          path: { jobId: id },
-          query: { limit: LOG_PAGE, after: after.current },
-        });
-        after.current = page.after || after.current;
-        lines.value = [...(lines.value ?? []), ...page.entries].slice(-LOG_KEPT);
+  const log = useLoaded(
+    async (left) => {
+      if (read.current.id !== id) read.current = { id, after: undefined, lines: [] };
+      for (let more = true; more && !left.aborted; ) {
+        const { after, lines } = read.current;
+        const query = { limit: LOG_PAGE, after };
+        const page = await call("GET /api/engine/jobs/{jobId}/log", { path: { jobId: id }, query }, left);
+        read.current = { id, after: page.after || after, lines: [...lines, ...page.entries].slice(-LOG_KEPT) };
         more = page.more;
       }
-    } catch {
-      /* the banner says it; the next change asks again */
-    } finally {
-      busy.current = false;
-    }
-  };
-  useEffect(() => {
-    lines.value = undefined;
-    after.current = undefined;
-    void read();
-  }, [id]);
-  useEffect(() => void (document.hidden || read()), [changes.value, ended]);
-  useEffect(() => {
-    if (ended) return;
-    const timer = setInterval(() => void (document.hidden || read()), 2_000);
-    return () => clearInterval(timer);
-  }, [id, ended]);
+      return read.current.lines;
+    },
+    `${id} ${ended}`,
+    ended ? Infinity : 2_000,
+  );
+  const lines =
+    log.data ?? (read.current.id === id && read.current.after !== undefined ? read.current.lines : undefined);
   useEffect(() => {
     if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [lines.value, follow.value]);
+  }, [lines, follow.value]);
   const needle = wanted.value.toLowerCase();
-  const shown = (lines.value ?? []).filter((each) => !needle || (each.text ?? "").toLowerCase().includes(needle));
+  const shown = (lines ?? []).filter((each) => !needle || (each.text ?? "").toLowerCase().includes(needle));
   return (
     <Panel
       title={t("log")}
@@ -384,9 +373,9 @@ function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
         </>
       }
     >
-      {lines.value === undefined ? (
+      {lines === undefined ? (
         <Waiting lines={2} />
-      ) : lines.value.length === 0 ? (
+      ) : lines.length === 0 ? (
         <Empty>{t("noLog")}</Empty>
       ) : (
         <div class="log" role="log" aria-live="off" ref={box} tabIndex={0} aria-label={t("log")}>

@@ -10,15 +10,14 @@ import {
   curl,
   type EngineJob,
   type JobFilter,
-  Problem,
   type State,
 } from "../../lib/api";
 import { duration, number, short, since, time } from "../../lib/format";
-import { changes } from "../../lib/live";
 import { views } from "../../lib/preferences";
 import { go, link, place, refine } from "../../lib/router";
 import { type Text, t } from "../../lib/texts";
 import { Copies, quoted } from "../../ui/act";
+import { usePaged } from "../../ui/paged_table";
 import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
 import { exportList, type ListKind } from "./export_list";
 
@@ -35,6 +34,7 @@ const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
   { name: "created_after", label: "createdAfter" },
   { name: "created_before", label: "createdBefore" },
 ];
+const COLUMNS: Text[] = ["state", "task", "id", "queue", "role", "attempt", "created", "error"];
 const PAGE = 200;
 const ROW_PX = 36;
 const BULK_ROUNDS = 10_000;
@@ -42,74 +42,62 @@ const BULK_ROUNDS = 10_000;
 type Query = Calls["GET /api/engine/jobs"]["query"];
 
 function filterOf(query: URLSearchParams): JobFilter {
-  const filter: Record<string, unknown> = {};
-  for (const { name } of FIELDS) if (query.get(name)) filter[name] = query.get(name);
-  const states = (query.get("state") ?? "").split(",").filter((each) => STATES.includes(each as State));
+  const filter: JobFilter = {};
+  for (const { name } of FIELDS) {
+    const value = query.get(name);
+    if (value) filter[name] = value;
+  }
+  const given = (query.get("state") ?? "").split(",");
+  const states = STATES.filter((each) => given.includes(each));
   if (states.length) filter.state = states;
-  return filter as JobFilter;
+  return filter;
 }
+
+/** The same for requests without a body, which have no null. */
+const queryOf = ({ state, ...texts }: JobFilter): Query => ({
+  ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== null)),
+  ...(state ? { state } : {}),
+});
 
 export function Jobs(): JSX.Element {
   const query = place.value.query;
   const text = query.toString();
   const filter = filterOf(query);
-  const rows = useSignal<EngineJob[] | undefined>(undefined);
-  const cursor = useSignal<string | null>(null);
-  const problem = useSignal<Problem | undefined>(undefined);
+  const jobs = usePaged<EngineJob>(
+    (cursor, left) => call("GET /api/engine/jobs", { query: { ...queryOf(filter), limit: PAGE, cursor } }, left),
+    text,
+    Infinity,
+    { still: true },
+  );
   const selected = useSignal<ReadonlySet<string>>(new Set());
-  const asked = useRef(0);
-  const extending = useRef(false);
-
-  const load = async (more: boolean): Promise<void> => {
-    const mine = ++asked.current;
-    extending.current = more;
-    try {
-      const page = await call("GET /api/engine/jobs", {
-        query: { ...(filter as Query), limit: PAGE, cursor: more ? (cursor.value ?? undefined) : undefined },
-      });
-      if (mine !== asked.current) return;
-      rows.value = more ? [...(rows.value ?? []), ...page.items] : page.items;
-      cursor.value = page.next_cursor;
-      problem.value = undefined;
-    } catch (error) {
-      if (mine === asked.current && error instanceof Problem) problem.value = error;
-    } finally {
-      if (mine === asked.current) extending.current = false;
-    }
-  };
   useEffect(() => {
-    rows.value = undefined;
     selected.value = new Set();
-    void load(false);
   }, [text]);
-  useEffect(() => {
-    // The first page stays fresh; further ones stay as they are, so that the list does not move below the reader.
-    if (rows.value && rows.value.length <= PAGE && !extending.current && !document.hidden) void load(false);
-  }, [changes.value]);
+  const rows = jobs.data && jobs.rows;
 
   return (
     <>
       <Filters query={query} filter={filter} />
       <Panel
-        title={rows.value ? t("loadedOf", number(rows.value.length)) : t("jobs")}
-        actions={<BulkMoves filter={filter} selected={selected.value} after={() => void load(false)} />}
+        title={rows ? t("loadedOf", number(rows.length)) : t("jobs")}
+        actions={<BulkMoves filter={filter} selected={selected.value} after={jobs.refresh} />}
       >
-        {problem.value ? (
-          <Failure problem={problem.value} />
-        ) : rows.value === undefined ? (
+        {jobs.problem ? (
+          <Failure problem={jobs.problem} />
+        ) : rows === undefined ? (
           <Waiting lines={8} />
-        ) : rows.value.length === 0 && cursor.value === null ? (
+        ) : rows.length === 0 && !jobs.next ? (
           text ? (
             <Empty>{t("noJobs")}</Empty>
           ) : (
             <Empty command="hanbeon enqueue --app jobs:app greet name=Ada">{t("noJobsYet")}</Empty>
           )
         ) : (
-          <Rows rows={rows.value} selected={selected.value} select={(each) => (selected.value = each)} />
+          <Rows rows={rows} selected={selected.value} select={(each) => (selected.value = each)} />
         )}
-        {cursor.value !== null && (
+        {jobs.next && (
           <p class="center">
-            <Button onClick={() => load(true)}>{t("more")}</Button>
+            <Button onClick={jobs.more}>{t("more")}</Button>
           </p>
         )}
       </Panel>
@@ -253,7 +241,7 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
   }
   const download = (kind: ListKind) => async (): Promise<void> => {
     await attempt(async () => {
-      const count = await exportList(filter as Query, kind, (found) => (matched.value = t("loadedOf", number(found))));
+      const count = await exportList(queryOf(filter), kind, (found) => (matched.value = t("loadedOf", number(found))));
       return t("exported", number(count));
     });
     matched.value = "";
@@ -285,7 +273,7 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
             : []),
           {
             name: t("jobs"),
-            curl: curl("GET /api/engine/jobs", { query: filter as Query }),
+            curl: curl("GET /api/engine/jobs", { query: queryOf(filter) }),
             ...commandOf("jobs", filter),
           },
         ]}
@@ -342,7 +330,7 @@ function Rows(props: {
             onChange={() => props.select(allChosen ? new Set() : new Set(rows.map((job) => job.id)))}
           />
         </span>
-        {(["state", "task", "id", "queue", "role", "attempt", "created", "error"] as Text[]).map((each) => (
+        {COLUMNS.map((each) => (
           <span key={each} role="columnheader">
             {t(each)}
           </span>

@@ -14,15 +14,14 @@ const PAGE = 100;
 export function Queues(): JSX.Element {
   const name = place.value.query.get("name") ?? "";
   const queues = usePaged<EngineQueue>(
-    (cursor) =>
-      call("GET /api/engine/queues", { query: { name: name || undefined, limit: PAGE, cursor: cursor ?? undefined } }),
+    (cursor, left) => call("GET /api/engine/queues", { query: { name: name || undefined, limit: PAGE, cursor } }, left),
     name,
     5_000,
   );
   const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
     await attempt(async () => {
       const changed = await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body });
-      queues.change((row) => (row.name === changed.name ? changed : row));
+      queues.change((row) => [row.name === changed.name ? changed : row]);
     });
     queues.refresh();
   };

@@ -1,15 +1,25 @@
 // Exports: upload a replay, turn it into a video or a picture, watch the progress, play and download the result.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
-import { call, curl, type Export, type ExportStatus, Problem, type Replay, type State } from "../../lib/api";
+import {
+  call,
+  curl,
+  type Export,
+  type ExportEvent,
+  type ExportEventType,
+  type ExportStatus,
+  Problem,
+  type Replay,
+  type State,
+} from "../../lib/api";
 import { duration, number, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { engineChanges, useLoaded } from "../../lib/live";
+import type { Follow } from "../../lib/loader";
 import { link, place } from "../../lib/router";
 import { phaseText, reasonText } from "../../lib/server_texts";
-import { follow } from "../../lib/stream";
+import { stream } from "../../lib/stream";
 import { named } from "../../lib/surface";
-import { Act, Copies, mayWrite } from "../../ui/act";
+import { Act, Copies, canWrite } from "../../ui/act";
 import { attempt, Bar, Button, Empty, Failure, Panel, Shape, say, Waiting, wordsOf } from "../../ui/parts";
 import { NAME } from "./surface";
 import { w } from "./texts";
@@ -26,29 +36,43 @@ const SHAPES: Record<ExportStatus, State> = {
   FAILED: "failed",
   CANCELLED: "cancelled",
 };
-/** What the event stream tells of an export that is under way. */
-type Progress = Pick<Export, "progress" | "phase" | "message">;
+/** Events after which an export has another state. */
+const ENDS: Record<ExportEventType, boolean> = {
+  "job.progress": false,
+  "job.completed": true,
+  "job.failed": true,
+  "job.cancelled": true,
+};
+/** What the event stream says of an export that is under way. */
+interface Progress {
+  progress: number;
+  phase: string | undefined;
+  message: string | undefined;
+}
 
 const unfinished = (each: Export): boolean => each.status === "QUEUED" || each.status === "RUNNING";
 const resultOf = (each: Export): string => `/api/jobs/${each.jobId}/result`;
 
 export function Exports(): JSX.Element {
   const page = Math.max(0, Number(place.value.query.get("page") ?? 0) || 0);
-  const replays = usePolled(() => call("GET /api/replays", { query: { size: REPLAYS } }), "", 30_000, false);
-  const exports = usePolled(() => call("GET /api/jobs", { query: { page, size: SIZE } }), String(page), 10_000);
+  const replays = useLoaded((left) => call("GET /api/replays", { query: { size: REPLAYS } }, left), "", 30_000, null);
   const live = useSignal<ReadonlyMap<number, Progress>>(new Map());
-  useEffect(
-    () =>
-      follow(
-        "/ws/jobs",
-        (event) => {
-          if (event.type === "job.progress") {
-            live.value = new Map(live.value).set(Number(event.jobId), event as unknown as Progress);
-          } else exports.refresh();
-        },
-        () => exports.refresh(),
-      ),
-    [page],
+  const follow: Follow = (changed) => {
+    const event = (each: ExportEvent): void => {
+      const { jobId, progress, phase, message } = each;
+      if (ENDS[each.type]) changed();
+      else live.value = new Map(live.value).set(jobId, { progress: progress ?? 0, phase, message });
+    };
+    const stops = [engineChanges(changed), stream("/ws/jobs", {}, { event, missed: changed })];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  };
+  const exports = useLoaded(
+    (left) => call("GET /api/jobs", { query: { page, size: SIZE } }, left),
+    String(page),
+    10_000,
+    follow,
   );
   if (exports.problem && !exports.data) return <Failure problem={exports.problem} />;
   if (!exports.data || !replays.data) return <Waiting lines={8} />;
@@ -235,7 +259,7 @@ function Upload({ done }: { done: () => void }): JSX.Element {
       share.value = null;
     }
   };
-  const allowed = mayWrite();
+  const allowed = canWrite();
   return (
     <label
       class={`drop ${over.value ? "over" : ""}`}

@@ -1,8 +1,9 @@
 // The jobs of one office as the page has them: read in pages, then kept up to date by the office's events.
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { type CancelAll, call, type JobStatus, Problem } from "../../lib/api";
-import { follow, type StreamEvent } from "../../lib/stream";
+import { type CancelAll, call, type EventType, type JobStatus, type Problem, type SchedulerEvent } from "../../lib/api";
+import { type Follow, loader } from "../../lib/loader";
+import { stream } from "../../lib/stream";
 import type { Link } from "./graph_layout";
 
 export interface OfficeJob {
@@ -44,7 +45,7 @@ const PAGE = 1_000;
 const AGAIN_MS = 15_000;
 const SOON_MS = 500;
 const DRAWN_MS = 100;
-const AFTER: Record<string, JobStatus> = {
+const AFTER: Record<EventType, JobStatus> = {
   job_ready: "ready",
   job_started: "processing",
   job_completed: "done",
@@ -69,15 +70,10 @@ export function useOffice(id: string, taskId: string): OfficeData {
 }
 
 function officeData(id: string, taskId: string): OfficeData & { start: () => () => void } {
-  const graph = signal<OfficeGraph | undefined>(undefined);
-  const problem = signal<Problem | undefined>(undefined);
   const moves = signal(0);
-  let stopped = false;
   let reading = false;
-  let again = false;
   let mayHaveMissed = true;
-  let meanwhile: StreamEvent[] = [];
-  let soon: ReturnType<typeof setTimeout> | undefined;
+  let meanwhile: SchedulerEvent[] = [];
   let drawing: ReturnType<typeof setTimeout> | undefined;
 
   // Drawn a few times a second at the most, however much happens.
@@ -87,93 +83,87 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
       moves.value += 1;
     }, DRAWN_MS);
   };
-  const apply = (event: StreamEvent): void => {
-    const job = graph.peek()?.jobs.get(String(event.job_id));
+  /** Move a job as an event says; false if it is not known. */
+  const apply = (event: SchedulerEvent, graph: OfficeGraph | undefined): boolean => {
+    const job = graph?.jobs.get(event.job_id);
+    if (!job) return false;
     const status = AFTER[event.type];
-    if (!job || !status) {
-      later();
-      return;
-    }
-    const at = Date.parse(String(event.timestamp));
+    const at = Date.parse(event.timestamp);
     if (status === "processing") [job.began, job.ended] = [at, null];
     else if (!UNFINISHED.has(status) && isRunning(job.status)) job.ended = at;
     job.status = status;
     moved();
+    return true;
   };
-  const read = async (): Promise<void> => {
-    if (reading) {
-      again = true;
-      return;
-    }
-    reading = true;
-    meanwhile = [];
+  const read = async (left: AbortSignal): Promise<OfficeGraph> => {
     const missed = mayHaveMissed;
-    mayHaveMissed = false;
+    [reading, mayHaveMissed, meanwhile] = [true, false, []];
     try {
-      const found = await readGraph(id, taskId, graph.peek());
-      if (stopped) return;
-      [graph.value, problem.value] = [found, undefined];
+      const found = await readGraph(id, taskId, loaded.data.peek(), left);
+      if (left.aborted) return found;
+      loaded.data.value = found;
       // What happened while the pages were read is newer than they are.
-      meanwhile.forEach(apply);
+      for (const event of meanwhile) apply(event, found);
       moved();
       // Events carry the times of what moves later.
       if (missed || [...found.jobs.values()].some((job) => job.began === null && !isWaiting(job.status))) {
-        await readTimes(id, taskId, found);
-        moved();
+        await readTimes(id, taskId, found, left);
       }
+      moved();
+      return found;
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
       mayHaveMissed ||= missed;
-      if (!stopped) problem.value = error;
+      throw error;
     } finally {
       reading = false;
-      if (again && !stopped) {
-        again = false;
-        void read();
-      }
     }
   };
-  const later = (): void => {
-    if (soon !== undefined || stopped) return;
-    soon = setTimeout(() => {
-      soon = undefined;
-      void read();
-    }, SOON_MS);
-  };
-  const start = (): (() => void) => {
-    stopped = false;
-    void read();
-    const event = (each: StreamEvent): void => {
+  const follow: Follow = (changed) => {
+    let soon: ReturnType<typeof setTimeout> | undefined;
+    const later = (): void => {
+      soon ??= setTimeout(() => {
+        soon = undefined;
+        changed();
+      }, SOON_MS);
+    };
+    const event = (each: SchedulerEvent): void => {
       if (reading) meanwhile.push(each);
-      apply(each);
+      if (!apply(each, loaded.data.peek())) later();
     };
     const missed = (): void => {
       mayHaveMissed = true;
       later();
     };
-    const unfollow = follow(`/ws/offices/${encodeURIComponent(id)}/events`, event, missed);
-    const timer = setInterval(() => void (document.hidden || read()), AGAIN_MS);
+    const stop = stream("/ws/offices/{id}/events", { id }, { event, missed });
     return () => {
-      stopped = true;
-      unfollow();
-      clearInterval(timer);
+      stop();
       clearTimeout(soon);
       clearTimeout(drawing);
-      [soon, drawing] = [undefined, undefined];
+      drawing = undefined;
     };
   };
-  return { graph, problem, moves, refresh: () => void read(), start };
+  const loaded = loader(read, AGAIN_MS, follow);
+  return { graph: loaded.data, problem: loaded.problem, moves, refresh: loaded.refresh, start: loaded.start };
 }
 
-async function readGraph(id: string, taskId: string, before: OfficeGraph | undefined): Promise<OfficeGraph> {
+async function readGraph(
+  id: string,
+  taskId: string,
+  before: OfficeGraph | undefined,
+  left: AbortSignal,
+): Promise<OfficeGraph> {
   const jobs = new Map<string, OfficeJob>();
   const links: Link[] = [];
   let cursor: string | null | undefined;
   do {
-    const page = await call("GET /api/offices/{id}/graph", {
-      path: { id },
-      query: { limit: PAGE, task_id: taskId || undefined, cursor: cursor ?? undefined },
-    });
+    const page = await call(
+      "GET /api/offices/{id}/graph",
+      {
+        path: { id },
+        query: { limit: PAGE, task_id: taskId || undefined, cursor: cursor ?? undefined },
+      },
+      left,
+    );
     for (const node of page.nodes) {
       const known = before?.jobs.get(node.id);
       const name = node.title ?? node.key ?? node.task_id ?? node.id.slice(0, 8);
@@ -194,14 +184,18 @@ async function readGraph(id: string, taskId: string, before: OfficeGraph | undef
 }
 
 /** When each job began and ended: the graph has no times. */
-async function readTimes(id: string, taskId: string, graph: OfficeGraph): Promise<void> {
+async function readTimes(id: string, taskId: string, graph: OfficeGraph, left: AbortSignal): Promise<void> {
   let cursor: string | null | undefined;
   let seen = 0;
   do {
-    const page = await call("GET /api/offices/{id}/jobs", {
-      path: { id },
-      query: { limit: PAGE, task_id: taskId || undefined, cursor: cursor ?? undefined },
-    });
+    const page = await call(
+      "GET /api/offices/{id}/jobs",
+      {
+        path: { id },
+        query: { limit: PAGE, task_id: taskId || undefined, cursor: cursor ?? undefined },
+      },
+      left,
+    );
     for (const each of page.items) {
       const job = graph.jobs.get(each.id);
       if (!job || each.started_at === null) continue;

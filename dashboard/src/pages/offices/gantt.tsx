@@ -2,8 +2,9 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { call, type JobExecution, Problem } from "../../lib/api";
+import { call, type JobExecution } from "../../lib/api";
 import { clock, duration } from "../../lib/format";
+import { useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
 import { Empty, Shape } from "../../ui/parts";
 import { isRunning, type OfficeData, type OfficeGraph, type OfficeJob } from "./data";
@@ -81,24 +82,20 @@ export function OfficeGantt({
   }, [alive]);
   const wanted = inSight.filter((job) => known.current.get(job.id)?.version !== versionOf(job));
   const key = wanted.map((job) => `${job.id} ${versionOf(job)}`).join();
-  useEffect(() => {
-    let stopped = false;
+  const attempts = async (left: AbortSignal): Promise<void> => {
     const open = [...wanted];
     const worker = async (): Promise<void> => {
-      for (let job = open.shift(); job && !stopped; job = open.shift()) {
+      for (let job = open.shift(); job && !left.aborted; job = open.shift()) {
         const version = versionOf(job);
-        const detail = await call("GET /api/offices/{id}/jobs/{jobId}", { path: { id: office, jobId: job.id } });
+        const path = { id: office, jobId: job.id };
+        const detail = await call("GET /api/offices/{id}/jobs/{jobId}", { path }, left);
         known.current.set(job.id, { version, executions: detail.executions });
         read.value += 1;
       }
     };
-    const ignored = (error: unknown): void => {
-      // The banner says it; the next move asks again.
-      if (!(error instanceof Problem)) throw error;
-    };
-    for (let index = 0; index < AT_ONCE; index++) worker().catch(ignored);
-    return () => void (stopped = true);
-  }, [key]);
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  };
+  useLoaded(attempts, key, Infinity, null);
 
   const [oldest] = rows;
   if (!oldest) return <Empty>{w("noAttempts")}</Empty>;

@@ -1,13 +1,12 @@
 // Jobs of an office: filters that live in the address, priorities by key, and moves of one, or of all that match.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { type CancelAll, call, curl, type Job, type JobStatus, Problem } from "../../lib/api";
+import { type CancelAll, call, curl, type Job, type JobStatus } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
-import { changes } from "../../lib/live";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
-import { Act, type Command, Copies, mayWrite, quoted } from "../../ui/act";
+import { Act, type Command, Copies, canWrite, quoted } from "../../ui/act";
+import { usePaged } from "../../ui/paged_table";
 import { attempt, Bar, Button, Empty, Failure, Shape, say, shareOf, Waiting, wordsOf } from "../../ui/parts";
 import { cancelAllJobs, UNFINISHED } from "./data";
 import { STATE_OF, statusWord, w } from "./texts";
@@ -24,9 +23,8 @@ interface Filter {
 }
 
 export function filterOf(query: URLSearchParams): Filter {
-  const status = (query.get("status") ?? "")
-    .split(",")
-    .filter((each) => STATUSES.includes(each as JobStatus)) as JobStatus[];
+  const given = (query.get("status") ?? "").split(",");
+  const status = STATUSES.filter((each) => given.includes(each));
   return { status, role: query.get("role") ?? "", task_id: query.get("task_id") ?? "" };
 }
 
@@ -34,56 +32,39 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
   const query = place.value.query;
   const filter = filterOf(query);
   const text = JSON.stringify(filter);
-  const rows = useSignal<Job[] | undefined>(undefined);
-  const cursor = useSignal<string | null>(null);
-  const problem = useSignal<Problem | undefined>(undefined);
-  const asked = useRef(0);
-  const search: Search = (more, status = filter.status) =>
-    call("GET /api/offices/{id}/jobs", {
-      path: { id: office },
-      query: {
-        status: status.length ? status : undefined,
-        role: filter.role || undefined,
-        task_id: filter.task_id || undefined,
-        limit: PAGE,
-        cursor: more ?? undefined,
+  const search: Search = (cursor, left, status = filter.status) =>
+    call(
+      "GET /api/offices/{id}/jobs",
+      {
+        path: { id: office },
+        query: {
+          status: status.length ? status : undefined,
+          role: filter.role || undefined,
+          task_id: filter.task_id || undefined,
+          limit: PAGE,
+          cursor,
+        },
       },
-    });
-  const load = async (more: boolean): Promise<void> => {
-    const mine = ++asked.current;
-    try {
-      const page = await search(more ? cursor.value : null);
-      if (mine !== asked.current) return;
-      rows.value = more ? [...(rows.value ?? []), ...page.items] : page.items;
-      cursor.value = page.next_cursor;
-      problem.value = undefined;
-    } catch (error) {
-      if (mine === asked.current && error instanceof Problem) problem.value = error;
-    }
-  };
-  useEffect(() => {
-    rows.value = undefined;
-    void load(false);
-  }, [office, text]);
-  useEffect(() => {
-    if (rows.value && rows.value.length <= PAGE && !document.hidden) void load(false);
-  }, [changes.value]);
+      left,
+    );
+  const jobs = usePaged<Job>((cursor, left) => search(cursor, left), `${office} ${text}`, Infinity, { still: true });
+  const rows = jobs.data && jobs.rows;
   const after = (): void => {
-    void load(false);
+    jobs.refresh();
     refresh();
   };
   return (
     <>
       <Filters given={Object.fromEntries(query)} filter={filter} />
       <div class="officebulk">
-        <span class="faint">{rows.value ? w("shown", number(rows.value.length)) : ""}</span>
+        <span class="faint">{rows ? w("shown", number(rows.length)) : ""}</span>
         <BulkMoves office={office} filter={filter} search={search} after={after} />
       </div>
-      {problem.value ? (
-        <Failure problem={problem.value} />
-      ) : rows.value === undefined ? (
+      {jobs.problem ? (
+        <Failure problem={jobs.problem} />
+      ) : rows === undefined ? (
         <Waiting lines={6} />
-      ) : rows.value.length === 0 ? (
+      ) : rows.length === 0 ? (
         <Empty>{w("noMatch")}</Empty>
       ) : (
         <>
@@ -101,7 +82,7 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
                 </tr>
               </thead>
               <tbody>
-                {rows.value.map((job) => (
+                {rows.map((job) => (
                   <Row key={job.id} office={office} job={job} after={after} />
                 ))}
               </tbody>
@@ -110,9 +91,9 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
           <p class="faint keyshint">{w("keysHint")}</p>
         </>
       )}
-      {cursor.value !== null && (
+      {jobs.next && (
         <p class="center">
-          <Button onClick={() => load(true)}>{w("more")}</Button>
+          <Button onClick={jobs.more}>{w("more")}</Button>
         </p>
       )}
     </>
@@ -155,7 +136,11 @@ function Filters({ given, filter }: { given: Record<string, string>; filter: Fil
   );
 }
 
-type Search = (cursor: string | null, status?: JobStatus[]) => Promise<{ items: Job[]; next_cursor: string | null }>;
+type Search = (
+  cursor?: string,
+  left?: AbortSignal,
+  status?: JobStatus[],
+) => Promise<{ items: Job[]; next_cursor: string | null }>;
 
 interface BulkProps {
   office: string;
@@ -182,12 +167,12 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   /** Retry what failed or was cancelled at the moment of the search, each once, a few at a time. */
   const retry = async (): Promise<string> => {
     const ids: string[] = [];
-    let cursor: string | null = null;
+    let cursor: string | undefined;
     do {
-      const page: Awaited<ReturnType<Search>> = await search(cursor, retriable);
+      const page: Awaited<ReturnType<Search>> = await search(cursor, undefined, retriable);
       ids.push(...page.items.map((job) => job.id));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
     const [total, open] = [ids.length, [...ids]];
     let done = 0;
     let refused = "";
@@ -315,7 +300,7 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
     after();
   };
   const key = (event: KeyboardEvent): void => {
-    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey || !mayWrite()) return;
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey || !canWrite()) return;
     const pressed = event.key.toLowerCase();
     if (unfinished && (pressed === "+" || pressed === "=")) void by(-1);
     else if (unfinished && pressed === "-") void by(1);

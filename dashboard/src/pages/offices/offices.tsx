@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, curl, type Job, type JobQueueStats, type JobStatus, type Office } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { link, place, refine } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
@@ -25,7 +25,12 @@ const VIEWS = ["graph", "gantt", "jobs", "config"] as const;
 export function Offices(): JSX.Element {
   const older = useSignal<Office[]>([]);
   const cursor = useSignal<string | null | undefined>(undefined);
-  const { data, problem } = usePolled(() => call("GET /api/offices", { query: { limit: 100 } }), "", 10_000, false);
+  const { data, problem } = useLoaded(
+    (left) => call("GET /api/offices", { query: { limit: 100 } }, left),
+    "",
+    10_000,
+    null,
+  );
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
   if (data.items.length === 0) {
@@ -58,8 +63,8 @@ export function Offices(): JSX.Element {
 }
 
 function Card({ office }: { office: Office }): JSX.Element {
-  const { data } = usePolled(
-    () => call("GET /api/offices/{id}/scheduler/stats", { path: { id: office.id } }),
+  const { data } = useLoaded(
+    (left) => call("GET /api/offices/{id}/scheduler/stats", { path: { id: office.id } }, left),
     office.id,
     5_000,
   );
@@ -112,8 +117,8 @@ export function OfficePage({ id }: { id: string }): JSX.Element {
   const given = Object.fromEntries(query);
   const taskId = query.get("task_id") ?? "";
   const path = { id };
-  const office = usePolled(() => call("GET /api/offices/{id}", { path }), id, 15_000, false);
-  const stats = usePolled(() => call("GET /api/offices/{id}/scheduler/stats", { path }), id, 5_000);
+  const office = useLoaded((left) => call("GET /api/offices/{id}", { path }, left), id, 15_000, null);
+  const stats = useLoaded((left) => call("GET /api/offices/{id}/scheduler/stats", { path }, left), id, 5_000);
   const data = useOffice(id, taskId);
   const view = VIEWS.find((each) => each === query.get("view")) ?? "graph";
   if (office.problem && !office.data) return <Failure problem={office.problem} />;
@@ -280,11 +285,11 @@ const NO_ROLE = "";
 /** Slots by role, each with the job that holds it. */
 function Slots({ office }: { office: Office }): JSX.Element {
   const path = { id: office.id };
-  const { data } = usePolled(
-    async () => {
+  const { data } = useLoaded(
+    async (left) => {
       const [running, ready] = await Promise.all([
-        call("GET /api/offices/{id}/jobs", { path, query: { status: ["processing", "timeout"], limit: 500 } }),
-        call("GET /api/offices/{id}/jobs", { path, query: { status: ["ready"], limit: 500 } }),
+        call("GET /api/offices/{id}/jobs", { path, query: { status: ["processing", "timeout"], limit: 500 } }, left),
+        call("GET /api/offices/{id}/jobs", { path, query: { status: ["ready"], limit: 500 } }, left),
       ]);
       return { running: running.items, ready: ready.items };
     },

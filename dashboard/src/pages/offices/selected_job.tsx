@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { call, curl } from "../../lib/api";
 import { duration, number, since } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
 import { reasonText } from "../../lib/server_texts";
 import { t } from "../../lib/texts";
@@ -24,11 +24,11 @@ interface SelectedProps {
 
 export function SelectedJob({ office, job, before, after, nameOf, refresh }: SelectedProps): JSX.Element {
   const path = { id: office, jobId: job.id };
-  const { data, refresh: again } = usePolled(
-    async () => {
-      const detail = await call("GET /api/offices/{id}/jobs/{jobId}", { path });
+  const { data, refresh: again } = useLoaded(
+    async (left) => {
+      const detail = await call("GET /api/offices/{id}/jobs/{jobId}", { path }, left);
       const waits = detail.status === "pending" || detail.status === "ready";
-      const why = waits ? await call("GET /api/offices/{id}/jobs/{jobId}/explain", { path }) : null;
+      const why = waits ? await call("GET /api/offices/{id}/jobs/{jobId}/explain", { path }, left) : null;
       return { detail, why };
     },
     `${job.id} ${job.status}`,

@@ -1,10 +1,10 @@
 // Create or edit a schedule: its next fires and its words appear while one types.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { call, curl, type NewSchedule, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
 import { clock, duration, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { noteText } from "../../lib/server_texts";
 import { Act, Copies, quoted } from "../../ui/act";
 import { Empty, say, wordsOf } from "../../ui/parts";
@@ -105,7 +105,7 @@ export function ScheduleForm({
   const draft = useSignal(draftOf(given));
   const problem = useSignal("");
   const edit = (change: Partial<Draft>): void => void (draft.value = { ...draft.value, ...change });
-  const tasks = usePolled(() => call("GET /api/tasks", { query: { limit: 500 } }), "", 60_000, false);
+  const tasks = useLoaded((left) => call("GET /api/tasks", { query: { limit: 500 } }, left), "", 60_000, null);
   const shown = draft.value;
   const names = (tasks.data?.items ?? []).map((each) => each.task_id);
   if (!given && tasks.data && names.length === 0)
@@ -276,20 +276,22 @@ export function ScheduleForm({
   );
 }
 
+/** Wait; rejects when nobody waits any longer. */
+const pause = (ms: number, left: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    setTimeout(resolve, ms);
+    left.addEventListener("abort", reject);
+  });
+
 /** What the server makes of the times as they are now, a moment after the last key. */
 function LivePreview({ draft }: { draft: Draft }): JSX.Element {
-  const fires = useSignal<PreviewedFire[] | null>(null);
-  const problem = useSignal("");
-  const asked = useRef(0);
   const { kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold } = draft;
   const key = JSON.stringify([kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold]);
-  useEffect(() => {
-    const mine = ++asked.current;
-    if (!(kind === "cron" ? cron : run_at).trim()) {
-      [fires.value, problem.value] = [null, ""];
-      return;
-    }
-    const timer = setTimeout(async () => {
+  const isEmpty = !(kind === "cron" ? cron : run_at).trim();
+  const { data, problem } = useLoaded(
+    async (left) => {
+      if (isEmpty) return null;
+      await pause(TYPING_MS, left);
       const { args: _, ...times } = fieldsOf({ ...draft, args: "{}" });
       const {
         task_id: _task,
@@ -299,26 +301,28 @@ function LivePreview({ draft }: { draft: Draft }): JSX.Element {
         misfire_limit: _limit,
         ...asking
       } = times;
-      try {
-        const found = await call("POST /api/schedules/preview", { body: { ...asking, n: PREVIEWED } });
-        if (mine === asked.current) [fires.value, problem.value] = [found.fires, ""];
-      } catch (error) {
-        if (mine === asked.current) [fires.value, problem.value] = [null, wordsOf(error)];
-      }
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [key]);
-  const said = kind === "cron" && !problem.value ? cronWords(cron) : "";
+      return (await call("POST /api/schedules/preview", { body: { ...asking, n: PREVIEWED } }, left)).fires;
+    },
+    key,
+    Infinity,
+    null,
+  );
+  // What was found before stays until the next is there.
+  const last = useRef<PreviewedFire[] | null>(null);
+  if (problem || data !== undefined) last.current = data ?? null;
+  const fires = last.current;
+  const refused = problem ? wordsOf(problem) : "";
+  const said = kind === "cron" && !refused ? cronWords(cron) : "";
   return (
     <aside class="preview" aria-live="polite">
       <h3>{w("nextFires")}</h3>
       {said && <p class="cronwords">{said}</p>}
-      {problem.value ? (
-        <p class="failure">{problem.value}</p>
-      ) : fires.value === null ? (
+      {refused ? (
+        <p class="failure">{refused}</p>
+      ) : fires === null ? (
         <p class="faint">{w("typing")}</p>
       ) : (
-        <Fires fires={fires.value} />
+        <Fires fires={fires} />
       )}
     </aside>
   );

@@ -1,15 +1,14 @@
 // One schedule: its definition, fire history, next fires and executions; and the page that creates one.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { call, curl, type Fire, type FireOutcome, type Schedule, type SchedulesExecution } from "../../lib/api";
 import { duration, number, short, since, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
 import { Act, Copies, Crumb } from "../../ui/act";
-import { WideTable } from "../../ui/paged_table";
+import { usePaged, WideTable } from "../../ui/paged_table";
 import { attempt, Button, Failure, Panel, Shape, Tree, Waiting } from "../../ui/parts";
 import { FireStrip, fireSays, StripLegend } from "./fire_strip";
 import { Fires, ScheduleForm } from "./form";
@@ -37,13 +36,13 @@ function OneSchedule({ id }: { id: string }): JSX.Element {
   useSeconds();
   const editing = useSignal(false);
   const path = { id };
-  const loaded = usePolled(() => call("GET /api/schedules/{id}", { path }), id, 5_000);
+  const loaded = useLoaded((left) => call("GET /api/schedules/{id}", { path }, left), id, 5_000);
   const schedule = loaded.data;
-  const preview = usePolled(
-    () => call("GET /api/schedules/{id}/preview", { path, query: { n: 8 } }),
+  const preview = useLoaded(
+    (left) => call("GET /api/schedules/{id}/preview", { path, query: { n: 8 } }, left),
     `${id} ${schedule?.version} ${schedule?.next_fire_at}`,
     60_000,
-    false,
+    null,
   );
   if (loaded.problem && !schedule) return <Failure problem={loaded.problem} />;
   if (!schedule) return <Waiting lines={10} />;
@@ -145,25 +144,16 @@ function Definition({ schedule }: { schedule: Schedule }): JSX.Element {
 
 function History({ schedule }: { schedule: Schedule }): JSX.Element {
   const outcome = useSignal<FireOutcome | "">("");
-  const older = useSignal<Fire[]>([]);
-  const cursor = useSignal<string | null | undefined>(undefined);
-  const search = (more?: string | null): Promise<{ items: Fire[]; next_cursor: string | null }> =>
-    call("GET /api/schedules/{id}/fires", {
-      path: { id: schedule.id },
-      query: { limit: 60, outcome: outcome.value || undefined, cursor: more ?? undefined },
-    });
-  const { data, problem } = usePolled(() => search(), `${schedule.id} ${outcome.value}`, 5_000);
-  useEffect(() => {
-    older.value = [];
-    cursor.value = undefined;
-  }, [outcome.value, schedule.id]);
-  const next = cursor.value === undefined ? data?.next_cursor : cursor.value;
-  const rows = [...(data?.items ?? []), ...older.value];
-  const more = async (): Promise<void> => {
-    const page = await search(next);
-    older.value = [...older.value, ...page.items];
-    cursor.value = page.next_cursor;
-  };
+  const fires = usePaged<Fire>(
+    (cursor, left) =>
+      call(
+        "GET /api/schedules/{id}/fires",
+        { path: { id: schedule.id }, query: { limit: 60, outcome: outcome.value || undefined, cursor } },
+        left,
+      ),
+    `${schedule.id} ${outcome.value}`,
+    5_000,
+  );
   return (
     <Panel
       title={w("fireHistory")}
@@ -182,20 +172,20 @@ function History({ schedule }: { schedule: Schedule }): JSX.Element {
         </span>
       }
     >
-      {problem && !data ? (
-        <Failure problem={problem} />
-      ) : !data ? (
+      {fires.problem && !fires.data ? (
+        <Failure problem={fires.problem} />
+      ) : !fires.data ? (
         <Waiting lines={4} />
-      ) : rows.length === 0 ? (
+      ) : fires.rows.length === 0 ? (
         <p class="faint">{w("noFires")}</p>
       ) : (
         <>
           <div class="wide">
-            <FireStrip fires={rows} />
+            <FireStrip fires={fires.rows} />
           </div>
           <StripLegend />
           <ul class="firelist" tabIndex={0} aria-label={w("fireHistory")}>
-            {rows.map((fire) => (
+            {fires.rows.map((fire) => (
               <li key={fire.fire_at}>
                 {fire.execution_id ? (
                   <a href={link(["jobs", fire.execution_id])}>{fireSays(fire)}</a>
@@ -205,9 +195,9 @@ function History({ schedule }: { schedule: Schedule }): JSX.Element {
               </li>
             ))}
           </ul>
-          {next && (
+          {fires.next && (
             <p class="center">
-              <Button onClick={more}>{w("loadMore")}</Button>
+              <Button onClick={fires.more}>{w("loadMore")}</Button>
             </p>
           )}
         </>
@@ -217,8 +207,8 @@ function History({ schedule }: { schedule: Schedule }): JSX.Element {
 }
 
 function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
-  const { data, problem, refresh } = usePolled(
-    () => call("GET /api/executions", { query: { task_id: schedule.task_id, limit: 20 } }),
+  const { data, problem, refresh } = useLoaded(
+    (left) => call("GET /api/executions", { query: { task_id: schedule.task_id, limit: 20 } }, left),
     schedule.task_id,
     5_000,
   );

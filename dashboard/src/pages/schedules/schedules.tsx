@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, type Fire, type Schedule } from "../../lib/api";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
 import { Copies } from "../../ui/act";
@@ -21,15 +21,19 @@ export function Schedules(): JSX.Element {
   const task = query.get("task_id") ?? "";
   const given = Object.fromEntries(query);
   const schedules = usePaged<Schedule>(
-    (cursor) =>
-      call("GET /api/schedules", {
-        query: {
-          limit: PAGE,
-          task_id: task || undefined,
-          paused: paused ? paused === "true" : undefined,
-          cursor: cursor ?? undefined,
+    (cursor, left) =>
+      call(
+        "GET /api/schedules",
+        {
+          query: {
+            limit: PAGE,
+            task_id: task || undefined,
+            paused: paused ? paused === "true" : undefined,
+            cursor,
+          },
         },
-      }),
+        left,
+      ),
     `${paused} ${task}`,
     5_000,
   );
@@ -96,11 +100,11 @@ export function Schedules(): JSX.Element {
 
 function Row({ schedule, after }: { schedule: Schedule; after: () => void }): JSX.Element {
   // Read again when it has fired, and now and then.
-  const fires = usePolled(
-    () => call("GET /api/schedules/{id}/fires", { path: { id: schedule.id }, query: { limit: STRIP } }),
+  const fires = useLoaded(
+    (left) => call("GET /api/schedules/{id}/fires", { path: { id: schedule.id }, query: { limit: STRIP } }, left),
     `${schedule.id} ${schedule.last_fire_at}`,
     60_000,
-    false,
+    null,
   );
   const kept = useSignal<Fire[]>([]);
   if (fires.data && fires.data.items !== kept.peek()) kept.value = fires.data.items;

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { call } from "../../lib/api";
 import { duration, number } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { engineChanges, useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
@@ -23,7 +23,12 @@ export const TitledCounts = (): JSX.Element => <Counts titled />;
 
 export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
   // On the home page, with its title, nothing can be done to workflows: ten seconds are soon enough.
-  const { data } = usePolled(() => call("GET /api/scheduler/monitor"), "", 10_000, !titled);
+  const { data } = useLoaded(
+    (left) => call("GET /api/scheduler/monitor", {}, left),
+    "",
+    10_000,
+    titled ? null : engineChanges,
+  );
   if (!data) return <Waiting lines={1} />;
   const worst = data.delayed[0];
   return (

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type RenderedMessage, type WorkflowRun, type WorkflowStep } from "../../lib/api";
 import { duration, short, since, time } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { Act, Copies, Crumb, quoted } from "../../ui/act";
@@ -16,7 +16,7 @@ import { commandsOf, runNow, toggle } from "./workflows";
 const RUNS = 20;
 
 export function OneWorkflow({ id, run }: { id: string; run: string | undefined }): JSX.Element {
-  const loaded = usePolled(() => call("GET /api/workflows/{id}", { path: { id } }), id, 10_000);
+  const loaded = useLoaded((left) => call("GET /api/workflows/{id}", { path: { id } }, left), id, 10_000);
   const { problem, refresh } = loaded;
   const data = loaded.data as Flow | undefined;
   if (problem && !data) return <Failure problem={problem} />;
@@ -246,8 +246,8 @@ function Trial({ workflow, refresh }: { workflow: Flow; refresh: () => void }): 
 
 function Runs({ workflow, open }: { workflow: Flow; open: string | undefined }): JSX.Element {
   const path = { id: workflow.id };
-  const { data, refresh } = usePolled(
-    () => call("GET /api/workflows/{id}/runs", { path, query: { limit: RUNS } }),
+  const { data, refresh } = useLoaded(
+    (left) => call("GET /api/workflows/{id}/runs", { path, query: { limit: RUNS } }, left),
     workflow.id,
     5_000,
   );

@@ -2,11 +2,11 @@
 import type { JSX } from "preact";
 import { call, curl } from "../../lib/api";
 import { number } from "../../lib/format";
-import { usePolled } from "../../lib/live";
+import { useLoaded } from "../../lib/live";
 import { link, place } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { t } from "../../lib/texts";
-import { Act, type Command, Copies, mayWrite } from "../../ui/act";
+import { Act, type Command, Copies, canWrite } from "../../ui/act";
 import { attempt, Empty, Failure, Panel, Waiting } from "../../ui/parts";
 import { Counts } from "./counts";
 import { Editor } from "./editor";
@@ -25,7 +25,12 @@ export function Workflows(): JSX.Element {
 }
 
 function EditSaved({ id }: { id: string }): JSX.Element {
-  const { data, problem } = usePolled(() => call("GET /api/workflows/{id}", { path: { id } }), id, 3_600_000, false);
+  const { data, problem } = useLoaded(
+    (left) => call("GET /api/workflows/{id}", { path: { id } }, left),
+    id,
+    3_600_000,
+    null,
+  );
   if (problem && !data) return <Failure problem={problem} />;
   return data ? <Editor saved={data as Flow} /> : <Waiting lines={8} />;
 }
@@ -67,14 +72,14 @@ export function commandsOf(workflow: Flow): Command[] {
 }
 
 function List(): JSX.Element {
-  const { data, problem, refresh } = usePolled(
-    () => call("GET /api/workflows", { query: { limit: PAGE } }),
+  const { data, problem, refresh } = useLoaded(
+    (left) => call("GET /api/workflows", { query: { limit: PAGE } }, left),
     "",
     10_000,
   );
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
-  const create = mayWrite() && (
+  const create = canWrite() && (
     <a class="btn main" href={link(["workflows", "new"])}>
       {w("newWorkflow")}
     </a>
