@@ -10,7 +10,7 @@ from hanbeon.cli.groups import group
 from hanbeon.cli.options import Cursor, Database, Json, Limit
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.engine.schemas import DeadLetter, DeadLetterPage
+    from hanbeon.surfaces.engine.schemas import DeadLetter
 
 deadletter = group("List, show, republish and drop messages of stream workers that could not be used.")
 LetterId = Annotated[str, typer.Argument(metavar="ID", help="The dead letter's id.", show_default=False)]
@@ -19,10 +19,10 @@ LetterId = Annotated[str, typer.Argument(metavar="ID", help="The dead letter's i
 @deadletter.command("list")
 def list_(database: Database = None, cursor: Cursor = None, limit: Limit = 100, json: Json = False) -> None:
     """List dead letters by stream, the newest first, with their reasons."""
-    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import ask
     from hanbeon.cli.output import print_json, print_table
 
-    found = run(_list(database, cursor, limit))
+    found = ask(database, lambda app: app.engine.deadletters(cursor=cursor, limit=limit))
     if json:
         print_json(found)
         return
@@ -38,10 +38,10 @@ def list_(database: Database = None, cursor: Cursor = None, limit: Limit = 100, 
 @deadletter.command()
 def show(id: LetterId, database: Database = None, json: Json = False) -> None:
     """Show a dead letter with its payload."""
-    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import ask
     from hanbeon.cli.output import print_json
 
-    letter = run(_act(database, "deadletter", id))
+    letter = ask(database, lambda app: app.engine.deadletter(id))
     if json:
         print_json(letter)
         return
@@ -64,26 +64,11 @@ def drop(id: LetterId, database: Database = None, json: Json = False) -> None:
 
 
 def _done(id: str, database: str | None, action: str, words: str, json: bool) -> None:
-    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import ask
     from hanbeon.cli.output import print_json
 
-    letter = run(_act(database, action, id))
+    letter: DeadLetter = ask(database, lambda app: getattr(app.engine, action)(id))
     if json:
         print_json(letter)
     else:
         typer.echo(f"dead letter {letter.id} {words}")
-
-
-async def _list(database: str | None, cursor: str | None, limit: int) -> DeadLetterPage:
-    from hanbeon.cli.installation import open_installation
-
-    async with open_installation(database) as app:
-        return await app.engine.deadletters(cursor=cursor, limit=limit)
-
-
-async def _act(database: str | None, action: str, letter_id: str) -> DeadLetter:
-    from hanbeon.cli.installation import open_installation
-
-    async with open_installation(database) as app:
-        letter: DeadLetter = await getattr(app.engine, action)(letter_id)
-        return letter

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from hanbeon.cli.location import ServerAddress, chosen_server
 from hanbeon.domain.event_cursor import MOST
@@ -16,6 +16,7 @@ from hanbeon.wait import Hints
 if TYPE_CHECKING:
     from hanbeon.app import App
 
+T = TypeVar("T")
 _RETRY_SECONDS = 5.0
 """Somebody waits at the prompt: an answer that does not come is said soon."""
 
@@ -81,6 +82,28 @@ async def _open_server(address: ServerAddress) -> AsyncIterator[Installation]:
             raise await command_error(error, address, remote.client) from None
 
 
+def ask(database: str | None, call: Callable[[Installation], Awaitable[T]], *, create: bool = False) -> T:
+    """Open the installation, call a service of it, and return the result."""
+    from hanbeon.cli.event_loop import run
+
+    async def work() -> T:
+        async with open_installation(database, create=create) as installation:
+            return await call(installation)
+
+    return run(work())
+
+
+def ask_with_tasks(target: str | None, database: str | None, call: Callable[[Installation], Awaitable[T]]) -> T:
+    """Like `ask`, with the tasks and the secrets of an App or a file."""
+    from hanbeon.cli.event_loop import run
+
+    async def work() -> T:
+        async with open_with_tasks(target, database) as (installation, _):
+            return await call(installation)
+
+    return run(work())
+
+
 def database_of(installation: Installation, option: str, why: str) -> App:
     """Return the App of a database; raises for an option that a server has not."""
     from hanbeon.app import App
@@ -108,6 +131,14 @@ def dashboard_of(installation: Installation) -> str | None:
     if isinstance(installation, App):
         return installation.settings.public_url
     return settings_here().public_url or address_of(installation)
+
+
+def timezone_of(installation: Installation) -> str:
+    """Return the time zone that is left out where a thing has no other; over a server the local one."""
+    from hanbeon.app import App
+    from hanbeon.cli.location import settings_here
+
+    return (installation.settings if isinstance(installation, App) else settings_here()).timezone
 
 
 def hints_of(installation: Installation) -> Hints | None:

@@ -20,11 +20,11 @@ def instances(
     json: Json = False,
 ) -> None:
     """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
-    from hanbeon.cli.event_loop import run
     from hanbeon.cli.formats import to_seconds
+    from hanbeon.cli.installation import ask
     from hanbeon.cli.output import print_json, print_table
 
-    found = run(_read(database))
+    found = ask(database, lambda installation: installation.engine.instances()).items
     found = [each for each in found if each.alive or not alive]
     if json:
         print_json({"items": found})
@@ -49,13 +49,6 @@ def instances(
         right=("id", "pid", "slots"),
         empty="no matching instances; `hanbeon worker` starts one",
     )
-
-
-async def _read(database: str | None) -> list[EngineInstance]:
-    from hanbeon.cli.installation import open_installation
-
-    async with open_installation(database) as installation:
-        return (await installation.engine.instances()).items
 
 
 def _life(instance: EngineInstance) -> str:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
 from hanbeon.cli.groups import group
+from hanbeon.cli.installation import ask
 from hanbeon.cli.options import Database, Json
 from hanbeon.domain.access import Scope
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from hanbeon.surfaces.installation import Installation
-
-T = TypeVar("T")
 token = group("Create, list and revoke API tokens.")
 
 
@@ -37,7 +32,7 @@ def create(
     from hanbeon.cli.output import print_json
 
     # A missing database is created: its first server may be meant to be reached by others, which needs a token.
-    created = _ask(database, lambda app: app.engine.create_token(user=user, scope=scope), create=True)
+    created = ask(database, lambda app: app.engine.create_token(user=user, scope=scope), create=True)
     if json:
         print_json(created)
     else:
@@ -50,7 +45,7 @@ def list_(database: Database = None, json: Json = False) -> None:
     from hanbeon.cli.formats import to_seconds
     from hanbeon.cli.output import print_json, print_table
 
-    found = _ask(database, lambda app: app.engine.tokens())
+    found = ask(database, lambda app: app.engine.tokens())
     if json:
         print_json(found)
         return
@@ -81,19 +76,8 @@ def revoke(
     """Revoke a token permanently; every server rejects it within seconds."""
     from hanbeon.cli.output import print_json
 
-    revoked = _ask(database, lambda app: app.engine.revoke_token(id))
+    revoked = ask(database, lambda app: app.engine.revoke_token(id))
     if json:
         print_json(revoked)
     else:
         typer.echo(f"token {revoked.id} of {revoked.user} is revoked")
-
-
-def _ask(database: str | None, call: Callable[[Installation], Awaitable[T]], *, create: bool = False) -> T:
-    from hanbeon.cli.event_loop import run
-    from hanbeon.cli.installation import open_installation
-
-    async def work() -> T:
-        async with open_installation(database, create=create) as installation:
-            return await call(installation)
-
-    return run(work())

@@ -17,7 +17,8 @@ from hanbeon.client.calls import RetryConfig, call
 from hanbeon.client.errors import raised_as_by_app
 from hanbeon.client.event_stream import follow
 from hanbeon.client.route import Fill, sent
-from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.operation import LOCAL, Channel, Operation
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.validation import validate
@@ -115,6 +116,8 @@ def fill_of(operation: Operation, args: Sequence[Any], fields: Mapping[str, Any]
     query_names = () if operation.query is None else operation.query.__struct_fields__
     given = _positional(operation, args[len(parameters) :], body_names) | dict(fields)
     expected = given.pop("expected", None) if operation.checks_version else None
+    if operation.by and given.pop("by", LOCAL) != LOCAL:
+        raise InvalidInput("must be left out over a server: the user is the one of the token", field="by")
     in_query = {name: given.pop(name) for name in query_names if name in given}
     if operation.request is None and given:
         raise TypeError(f"{operation.call}() has no parameter {next(iter(given))!r} over a server")

@@ -15,6 +15,8 @@ from hanbeon.domain.access import Need
 from hanbeon.errors import HanbeonError
 
 _PARAMETERS = re.compile(r"\{(\w+)\}")
+LOCAL = "local"
+"""The user of calls without authentication."""
 _IN_QUERY = ("GET", "DELETE")
 
 

@@ -25,6 +25,7 @@ from hanbeon.store.operations import tasks
 from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.operation import LOCAL as LOCAL
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
 from hanbeon.tasks.options import did_you_mean
@@ -33,9 +34,6 @@ from hanbeon.tasks.registry import Registry
 T = TypeVar("T")
 P = ParamSpec("P")
 _HINTED_MOST = 1_000
-LOCAL = "local"
-"""The user of calls without authentication."""
-
 NewId = Callable[[int], str]
 """Returns the id of the nth resource that a request creates; a repeated request gets the same ids."""
 

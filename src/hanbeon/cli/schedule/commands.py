@@ -30,10 +30,10 @@ from hanbeon.cli.schedule.options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
+    from hanbeon.surfaces.installation import Installation
     from hanbeon.surfaces.schedules import schemas
 
-    Action = Callable[[App, schemas.Schedule], Awaitable[schemas.Schedule]]
+    Action = Callable[[Installation, schemas.Schedule], Awaitable[schemas.Schedule]]
 
 _NEXT_FIRES, _LAST_FIRES = 3, 5
 
@@ -55,15 +55,15 @@ def list_(
     if no live worker declares them any more.
     """
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation, timezone_of
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.cli.schedule.lookup import declared_names
     from hanbeon.cli.schedule.render import SCHEDULE_HEADINGS, schedule_row
 
     async def work() -> tuple[schemas.SchedulePage, list[str] | None, str]:
-        async with open_app(database) as app:
+        async with open_installation(database) as app:
             page = await app.schedules.list(task=task, paused=paused, cursor=cursor, limit=limit)
-            return page, await declared_names(app), app.settings.timezone
+            return page, await declared_names(app), timezone_of(app)
 
     page, live, zone = run(work())
     if json:
@@ -77,13 +77,13 @@ def list_(
 def show(schedule: Schedule, database: Database = None, json: Json = False) -> None:
     """Show a schedule: its definition, its next fires, and the outcome of its last ones."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
     from hanbeon.cli.output import print_facts, print_json, print_table
     from hanbeon.cli.schedule.lookup import declared_names, find
     from hanbeon.cli.schedule.render import FIRE_HEADINGS, PREVIEW_HEADINGS, fire_row, preview_row, schedule_facts
 
     async def work() -> tuple[schemas.Schedule, list[schemas.PreviewedFire], schemas.FirePage, list[str] | None]:
-        async with open_app(database) as app:
+        async with open_installation(database) as app:
             found = await find(app, schedule)
             upcoming = await app.schedules.preview(found, n=_NEXT_FIRES)
             past = await app.schedules.fires(found, limit=_LAST_FIRES)
@@ -128,8 +128,8 @@ def create(
     that a worker of the database has registered.
     """
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import open_with_tasks
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.schedule.lookup import with_tasks
 
     fields = _given(
         cron=cron,
@@ -149,7 +149,7 @@ def create(
     )
 
     async def work() -> schemas.Schedule:
-        async with with_tasks(app, database) as (opened, _):
+        async with open_with_tasks(app, database) as (opened, _):
             return await opened.schedules.create(task, **fields)
 
     created = run(work())
@@ -198,8 +198,9 @@ def change(
 ) -> None:
     """Change the given fields of a schedule and no others. Takes effect at once, on every worker."""
     from hanbeon.cli.event_loop import run
+    from hanbeon.cli.installation import open_with_tasks
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.schedule.lookup import find, with_tasks
+    from hanbeon.cli.schedule.lookup import find
     from hanbeon.cli.schedule.render import next_fire_text
     from hanbeon.errors import InvalidInput
     from hanbeon.quotation import plain
@@ -224,7 +225,7 @@ def change(
         raise InvalidInput("nothing to change; pass arguments, --cron, --timezone, …, or --unset", field="schedule")
 
     async def work() -> schemas.Schedule:
-        async with with_tasks(app, database) as (opened, _):
+        async with open_with_tasks(app, database) as (opened, _):
             return await opened.schedules.change(await find(opened, schedule), expected=version, **changes)
 
     changed = run(work())
@@ -237,7 +238,7 @@ def change(
 def pause(schedules: Schedules, database: Database = None, json: Json = False) -> None:
     """Stop schedules from firing until they are resumed. Fires that fall due meanwhile are not caught up."""
 
-    async def action(app: App, schedule: schemas.Schedule) -> schemas.Schedule:
+    async def action(app: Installation, schedule: schemas.Schedule) -> schemas.Schedule:
         return await app.schedules.pause(schedule)
 
     _for_each(database, schedules, action, "is paused", json=json)
@@ -246,7 +247,7 @@ def pause(schedules: Schedules, database: Database = None, json: Json = False) -
 def resume(schedules: Schedules, database: Database = None, json: Json = False) -> None:
     """Resume paused schedules, from now on."""
 
-    async def action(app: App, schedule: schemas.Schedule) -> schemas.Schedule:
+    async def action(app: Installation, schedule: schemas.Schedule) -> schemas.Schedule:
         return await app.schedules.resume(schedule)
 
     _for_each(database, schedules, action, "fires again", json=json)
@@ -258,7 +259,7 @@ def delete(schedules: Schedules, database: Database = None, json: Json = False) 
     A schedule declared by code or a file comes back when its declaration changes.
     """
 
-    async def action(app: App, schedule: schemas.Schedule) -> schemas.Schedule:
+    async def action(app: Installation, schedule: schemas.Schedule) -> schemas.Schedule:
         await app.schedules.delete(schedule)
         return schedule
 
@@ -275,14 +276,14 @@ def _given(*, arguments: list[str] | None, **options: Any) -> dict[str, Any]:
 def _for_each(database: str | None, typed: list[str], action: Action, outcome: str, *, json: bool) -> None:
     """Apply an action to all of these schedules or, if one does not exist, to none."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
     from hanbeon.cli.output import print_json
     from hanbeon.cli.schedule.lookup import find
     from hanbeon.cli.schedule.render import title
     from hanbeon.quotation import plain
 
     async def work() -> list[schemas.Schedule]:
-        async with open_app(database) as app:
+        async with open_installation(database) as app:
             found = {each.id: each for each in [await find(app, name) for name in typed]}
             return [await action(app, each) for each in found.values()]
 

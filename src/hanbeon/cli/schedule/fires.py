@@ -76,11 +76,11 @@ def _of_expression(body: dict[str, Any]) -> list[schemas.PreviewedFire]:
 
 def _of_schedule(database: str | None, typed: str, n: int) -> list[schemas.PreviewedFire]:
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
     from hanbeon.cli.schedule.lookup import find
 
     async def work() -> list[schemas.PreviewedFire]:
-        async with open_app(database) as app:
+        async with open_installation(database) as app:
             return await app.schedules.preview(await find(app, typed), n=n)
 
     return run(work())
@@ -96,13 +96,13 @@ def fires(
 ) -> None:
     """Show the outcome of a schedule's fires, newest first: created, skipped (with the reason), missed or coalesced."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.installation import open_installation
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.cli.schedule.lookup import find
     from hanbeon.cli.schedule.render import FIRE_HEADINGS, fire_row
 
     async def work() -> schemas.FirePage:
-        async with open_app(database) as app:
+        async with open_installation(database) as app:
             found = await find(app, schedule)
             return await app.schedules.fires(found, outcome=outcome, cursor=cursor, limit=limit)
 

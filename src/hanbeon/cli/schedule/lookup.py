@@ -1,13 +1,7 @@
-"""Opens an App with the tasks known here and finds a schedule by the name or id on the command line."""
+"""Finds a schedule by the name or id on the command line."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator
-
-from hanbeon.app import App
-from hanbeon.cli.app_loader import maybe_app
-from hanbeon.cli.open_app import open_app, recorded
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
 from hanbeon.quotation import quoted
@@ -16,22 +10,6 @@ from hanbeon.surfaces.schedules.schemas import Schedule
 from hanbeon.tasks.options import did_you_mean
 
 _HINT_CANDIDATES = 1_000
-
-
-@contextlib.asynccontextmanager
-async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[tuple[App, bool]]:
-    """Open the App of an option or a file, so that arguments are checked; else one without tasks.
-
-    The second value says whether the App has tasks.
-    """
-    app = maybe_app(target, database)
-    if app is None:
-        async with open_app(database) as without_tasks:
-            yield without_tasks, False
-    else:
-        async with app:
-            with recorded():
-                yield app, True
 
 
 async def find(app: Installation, typed: str) -> Schedule:

@@ -9,6 +9,7 @@ import typer
 
 from hanbeon.cli import exits
 from hanbeon.cli.groups import group
+from hanbeon.cli.installation import ask
 from hanbeon.cli.options import Arguments, Cursor, Database, Json, Limit
 from hanbeon.surfaces.chains.command_options import (
     Backward,
@@ -25,10 +26,10 @@ from hanbeon.surfaces.chains.command_options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
     from hanbeon.surfaces.chains import schemas
+    from hanbeon.surfaces.installation import Installation
 
-    Action = Callable[[App], Awaitable[schemas.Chain]]
+    Action = Callable[[Installation], Awaitable[schemas.Chain]]
 
 
 def list_(
@@ -38,7 +39,7 @@ def list_(
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.surfaces.chains.command_output import CHAIN_HEADINGS, chain_row
 
-    page = _ask(database, lambda app: app.chains.list(state=state, cursor=cursor, limit=limit))
+    page = ask(database, lambda app: app.chains.list(state=state, cursor=cursor, limit=limit))
     if json:
         print_json(page)
         return
@@ -48,7 +49,7 @@ def list_(
 
 def show(chain: ChainId, database: Database = None, json: Json = False) -> None:
     """Show a chain: its state, its jobs in order, and what they returned in the last run."""
-    found = _ask(database, lambda app: app.chains.get(chain))
+    found = ask(database, lambda app: app.chains.get(chain))
     _print(found, json=json)
 
 
@@ -69,7 +70,7 @@ def create(
         "on_unknown": on_unknown,
         "on_backward_failure": on_backward_failure,
     }
-    made = _ask(database, lambda app: app.chains.create(**_given(options)))
+    made = ask(database, lambda app: app.chains.create(**_given(options)))
     if json:
         print_json(made)
         return
@@ -97,7 +98,7 @@ def add(
         "expired_time": expired_time,
         "arguments": parse_arguments(arguments) if arguments else None,
     }
-    added = _ask(database, lambda app: app.chains.enqueue(chain, **_given(fields)))
+    added = ask(database, lambda app: app.chains.enqueue(chain, **_given(fields)))
     if json:
         print_json(added)
         return
@@ -134,7 +135,7 @@ def runs(
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.surfaces.chains.command_output import RUN_HEADINGS, run_row
 
-    page = _ask(database, lambda app: app.chains.runs(chain, cursor=cursor, limit=limit))
+    page = ask(database, lambda app: app.chains.runs(chain, cursor=cursor, limit=limit))
     if json:
         print_json(page)
         return
@@ -147,7 +148,7 @@ def explain(chain: ChainId, database: Database = None, json: Json = False) -> No
     from hanbeon.cli.output import print_json
     from hanbeon.quotation import plain
 
-    found = _ask(database, lambda app: app.chains.explain(chain))
+    found = ask(database, lambda app: app.chains.explain(chain))
     if json:
         print_json(found)
         return
@@ -157,39 +158,27 @@ def explain(chain: ChainId, database: Database = None, json: Json = False) -> No
 
 def delete(chain: ChainId, database: Database = None) -> None:
     """Delete a chain that is not running, with its history."""
-    _ask(database, lambda app: app.chains.delete(chain))
-
-
-def _ask(database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
-    from hanbeon.cli.event_loop import run as run_loop
-    from hanbeon.cli.open_app import open_app
-
-    async def work() -> Any:
-        async with open_app(database) as app:
-            return await call(app)
-
-    return run_loop(work())
+    ask(database, lambda app: app.chains.delete(chain))
 
 
 def _move(database: str | None, chain: str, action: Action, *, follow: bool, json: bool) -> None:
     from hanbeon.surfaces.chains.literals import Direction
 
-    found: schemas.Chain = _ask(database, lambda app: _moved(app, chain, action, follow=follow, quiet=json))
+    found: schemas.Chain = ask(database, lambda app: _moved(app, chain, action, follow=follow, quiet=json))
     if json or not follow:
         _print(found, json=json)
     if follow and (found.is_unfinished or found.operation_direction is Direction.BACKWARD):
         raise typer.Exit(exits.FAILED)
 
 
-async def _moved(app: App, chain: str, action: Action, *, follow: bool, quiet: bool) -> schemas.Chain:
+async def _moved(app: Installation, chain: str, action: Action, *, follow: bool, quiet: bool) -> schemas.Chain:
     """Act on a chain and, if asked to, print the events of its walk until it has ended or is blocked."""
+    from hanbeon.cli.installation import last_event
     from hanbeon.cli.output import console
-    from hanbeon.store.operations.events import last_event_id
     from hanbeon.surfaces.chains.command_output import event_line
     from hanbeon.surfaces.chains.literals import ChainEventType
 
-    await app.store.number_events()  # Those of its last run may have no number yet.
-    after = await app.store.read(last_event_id)
+    after = await last_event(app) if follow else 0
     found = await action(app)
     if not follow:
         return found

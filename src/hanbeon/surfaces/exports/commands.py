@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import typer
 
 from hanbeon.cli import exits
 from hanbeon.cli.groups import group
+from hanbeon.cli.installation import ask
 from hanbeon.cli.options import Database, Json
 from hanbeon.surfaces.exports.command_options import (
     ExportId,
@@ -32,18 +32,18 @@ from hanbeon.surfaces.exports.command_options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
     from hanbeon.surfaces.exports import schemas
+    from hanbeon.surfaces.installation import Installation
 
 _LOCAL = "local"
-_POLL = 0.2
+_LONGEST_PAUSE = 0.2
 
 
 def upload(file: ReplayPath, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
     """Upload a replay and print its number."""
     from hanbeon.cli.output import print_json
 
-    made = _ask(database, lambda app: app.replays.upload(file, by=user))
+    made = ask(database, lambda app: app.replays.upload(file, by=user))
     if json:
         print_json(made)
         return
@@ -57,7 +57,7 @@ def replays(
     from hanbeon.cli.output import print_json, print_table
     from hanbeon.surfaces.exports.command_output import REPLAY_HEADINGS, replay_row
 
-    found = _ask(database, lambda app: app.replays.list(page=page, size=size, by=user))
+    found = ask(database, lambda app: app.replays.list(page=page, size=size, by=user))
     if json:
         print_json(found)
         return
@@ -66,7 +66,7 @@ def replays(
 
 def delete_replay(replay: ReplayId, database: Database = None, user: User = _LOCAL) -> None:
     """Delete a replay of which no export is unfinished."""
-    _ask(database, lambda app: app.replays.delete(replay, by=user))
+    ask(database, lambda app: app.replays.delete(replay, by=user))
 
 
 def mp4(
@@ -117,7 +117,7 @@ def list_(
     from hanbeon.cli.output import print_json, print_table
     from hanbeon.surfaces.exports.command_output import EXPORT_HEADINGS, export_row
 
-    found = _ask(database, lambda app: app.exports.list(job_type=type, status=status, page=page, size=size, by=user))
+    found = ask(database, lambda app: app.exports.list(job_type=type, status=status, page=page, size=size, by=user))
     if json:
         print_json(found)
         return
@@ -126,17 +126,17 @@ def list_(
 
 def show(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
     """Show an export: its status, progress and result."""
-    _print(_ask(database, lambda app: app.exports.get(export, by=user)), json)
+    _print(ask(database, lambda app: app.exports.get(export, by=user)), json)
 
 
 def cancel(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
     """Cancel an export; running work is stopped."""
-    _print(_ask(database, lambda app: app.exports.cancel(export, by=user)).job, json)
+    _print(ask(database, lambda app: app.exports.cancel(export, by=user)).job, json)
 
 
 def download(export: ExportId, file: Target, database: Database = None, user: User = _LOCAL) -> None:
     """Copy the file of an export that has succeeded."""
-    _ask(database, lambda app: app.exports.download(export, file, by=user))
+    ask(database, lambda app: app.exports.download(export, file, by=user))
 
 
 def explain(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
@@ -144,7 +144,7 @@ def explain(export: ExportId, database: Database = None, user: User = _LOCAL, js
     from hanbeon.cli.output import print_json
     from hanbeon.quotation import plain
 
-    found = _ask(database, lambda app: app.exports.explain(export, by=user))
+    found = ask(database, lambda app: app.exports.explain(export, by=user))
     if json:
         print_json(found)
         return
@@ -152,20 +152,9 @@ def explain(export: ExportId, database: Database = None, user: User = _LOCAL, js
         typer.echo(f"{reason['code']}: {plain(reason['text'])}")
 
 
-def _ask(database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
-    from hanbeon.cli.event_loop import run as run_loop
-    from hanbeon.cli.open_app import open_app
-
-    async def work() -> Any:
-        async with open_app(database) as app:
-            return await call(app)
-
-    return run_loop(work())
-
-
 def _export(
     database: str | None,
-    create: Callable[[App], Awaitable[schemas.ExportCreated]],
+    create: Callable[[Installation], Awaitable[schemas.ExportCreated]],
     user: str,
     wait: bool,
     output: Path | None,
@@ -174,7 +163,7 @@ def _export(
     from hanbeon.cli.output import print_json
     from hanbeon.surfaces.exports.vocabulary import ExportStatus
 
-    async def work(app: App) -> Any:
+    async def work(app: Installation) -> Any:
         made = await create(app)
         if not wait and output is None:
             return made
@@ -183,7 +172,7 @@ def _export(
             await app.exports.download(found, output, by=user)
         return found
 
-    found = _ask(database, work)
+    found = ask(database, work)
     if json:
         print_json(found)
     elif wait or output is not None:
@@ -194,16 +183,23 @@ def _export(
         raise typer.Exit(exits.FAILED)
 
 
-async def _until_ended(app: App, made: Any, user: str, *, quiet: bool) -> schemas.Export:
-    """Poll until the export has ended; show its progress on stderr."""
+async def _until_ended(installation: Installation, made: Any, user: str, *, quiet: bool) -> schemas.Export:
+    """Wait until the export has ended; show its progress on stderr."""
+    from hanbeon.cli.installation import hints_of
+    from hanbeon.wait import until
+
     last = ""
-    while (found := await app.exports.get(made, by=user)).is_unfinished:
+
+    async def read() -> schemas.Export:
+        nonlocal last
+        found = await installation.exports.get(made, by=user)
         line = f"{found.status} {found.progress} % {found.phase}"
-        if line != last and not quiet:
+        if line != last and found.is_unfinished and not quiet:
             typer.echo(line, err=True)
         last = line
-        await asyncio.sleep(_POLL)
-    return found
+        return found
+
+    return await until(read, lambda export: not export.is_unfinished, hints_of(installation), longest=_LONGEST_PAUSE)
 
 
 def _print(export: schemas.Export, json: bool) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hanbeon.cli import exits
 from hanbeon.cli.groups import group
+from hanbeon.cli.installation import ask, ask_with_tasks
 from hanbeon.cli.options import AppName, Arguments, Cursor, Database, Json, Limit
 from hanbeon.surfaces.workflows.command_options import Activate, DefinitionFile, RunId, StatusFilter, WorkflowId
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
     from hanbeon.surfaces.workflows import schemas
 
 
@@ -24,7 +23,7 @@ def list_(
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.surfaces.workflows.command_output import WORKFLOW_HEADINGS, workflow_row
 
-    page = _ask(database, lambda app: app.workflows.list(status=status, cursor=cursor, limit=limit))
+    page = ask(database, lambda app: app.workflows.list(status=status, cursor=cursor, limit=limit))
     if json:
         print_json(page)
         return
@@ -34,7 +33,7 @@ def list_(
 
 def show(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Show a workflow: its status, times and steps, without secrets."""
-    _print(_ask(database, lambda app: app.workflows.get(workflow)), json=json)
+    _print(ask(database, lambda app: app.workflows.get(workflow)), json=json)
 
 
 def create(
@@ -44,7 +43,7 @@ def create(
     from hanbeon.cli.output import print_json
 
     fields = _fields(str(file)) | ({"status": "active"} if activate else {})
-    made = _work(app, database, lambda app: app.workflows.create(**fields))
+    made = ask_with_tasks(app, database, lambda app: app.workflows.create(**fields))
     if json:
         print_json(made)
         return
@@ -53,17 +52,17 @@ def create(
 
 def activate(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Make a workflow run by its schedule."""
-    _print(_ask(database, lambda app: app.workflows.activate(workflow)), json=json)
+    _print(ask(database, lambda app: app.workflows.activate(workflow)), json=json)
 
 
 def pause(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Start no more runs of a workflow."""
-    _print(_ask(database, lambda app: app.workflows.pause(workflow)), json=json)
+    _print(ask(database, lambda app: app.workflows.pause(workflow)), json=json)
 
 
 def delete(workflow: WorkflowId, database: Database = None) -> None:
     """Delete a workflow that has no run under way."""
-    _ask(database, lambda app: app.workflows.delete(workflow))
+    ask(database, lambda app: app.workflows.delete(workflow))
 
 
 def run(
@@ -75,7 +74,7 @@ def run(
 ) -> None:
     """Run a workflow now, in this process; fail unless it completes within the time budget."""
     given = _variables(variables)
-    found = _work(app, database, lambda app: app.workflows.execute(workflow, variables=given))
+    found = ask_with_tasks(app, database, lambda app: app.workflows.execute(workflow, variables=given))
     _print_run(found, json=json)
     if found.status != "completed":
         raise typer.Exit(exits.FAILED)
@@ -92,7 +91,7 @@ def dry_run(
     from hanbeon.quotation import plain
 
     given = _variables(variables)
-    found = _ask(database, lambda app: app.workflows.dry_run(workflow, variables=given))
+    found = ask(database, lambda app: app.workflows.dry_run(workflow, variables=given))
     if json:
         print_json(found)
         return
@@ -107,7 +106,7 @@ def runs(
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.surfaces.workflows.command_output import RUN_HEADINGS, run_row
 
-    page = _ask(database, lambda app: app.workflows.runs(workflow, cursor=cursor, limit=limit))
+    page = ask(database, lambda app: app.workflows.runs(workflow, cursor=cursor, limit=limit))
     if json:
         print_json(page)
         return
@@ -117,17 +116,17 @@ def runs(
 
 def history(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Show a run with its steps."""
-    _print_run(_ask(database, lambda app: app.workflows.run_of(workflow, run)), json=json)
+    _print_run(ask(database, lambda app: app.workflows.run_of(workflow, run)), json=json)
 
 
 def cancel(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Cancel an unfinished run."""
-    _print_run(_ask(database, lambda app: app.workflows.cancel(workflow, run)), json=json)
+    _print_run(ask(database, lambda app: app.workflows.cancel(workflow, run)), json=json)
 
 
 def retry(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Run a failed run again, from the step that failed."""
-    _print_run(_ask(database, lambda app: app.workflows.retry(workflow, run)), json=json)
+    _print_run(ask(database, lambda app: app.workflows.retry(workflow, run)), json=json)
 
 
 def monitor(database: Database = None, json: Json = False) -> None:
@@ -135,7 +134,7 @@ def monitor(database: Database = None, json: Json = False) -> None:
     from hanbeon.cli.output import print_facts, print_json
     from hanbeon.surfaces.workflows.command_output import monitor_facts
 
-    found = _ask(database, lambda app: app.workflows.monitor())
+    found = ask(database, lambda app: app.workflows.monitor())
     if json:
         print_json(found)
         return
@@ -146,47 +145,14 @@ def cron(database: Database = None) -> None:
     """Register the next runs of all active workflows, and print what was done as JSON."""
     from hanbeon.cli.output import print_json
 
-    print_json(_ask(database, lambda app: app.workflows.cron()))
+    print_json(ask(database, lambda app: app.workflows.cron()))
 
 
 def execute(app: AppName = None, database: Database = None) -> None:
     """Run the workflows that are due, in this process, and print them as JSON."""
     from hanbeon.cli.output import print_json
 
-    print_json(_work(app, database, lambda app: app.workflows.execute_due()))
-
-
-def _ask(database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
-    from hanbeon.cli.event_loop import run as run_loop
-    from hanbeon.cli.open_app import open_app
-
-    async def work() -> Any:
-        async with open_app(database) as app:
-            return await call(app)
-
-    return run_loop(work())
-
-
-def _work(app: str | None, database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
-    """Like `_ask`, with the tasks and the secrets of the App: messages are sent, and targets are checked."""
-    from hanbeon.app import App
-    from hanbeon.cli.app_loader import maybe_app
-    from hanbeon.cli.event_loop import run as run_loop
-    from hanbeon.cli.location import named_file
-    from hanbeon.cli.open_app import recorded
-    from hanbeon.config.file import find, load
-
-    found = maybe_app(app, database)
-    if found is None:  # A file without tasks may have secrets.
-        path = find(named_file())
-        found = App().use(None if path is None else load(path), database_url=database)
-
-    async def work() -> Any:
-        async with found as opened:
-            with recorded():
-                return await call(opened)
-
-    return run_loop(work())
+    print_json(ask_with_tasks(app, database, lambda app: app.workflows.execute_due()))
 
 
 def _print(workflow: schemas.Workflow, *, json: bool) -> None:
