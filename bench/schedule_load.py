@@ -20,10 +20,10 @@ from unittest.mock import patch
 from bench.adapters.ours import app, noop
 from bench.seed_data import fall_due
 from hanbeon.cli.event_loop import run
-from hanbeon.domain.schedules.history import FIRES, FireOutcome
-from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.store.database.postgres import PostgresDatabase, PostgresTx
 from hanbeon.store.operations.totals import totals
+from hanbeon.surfaces.schedules.history import FIRES, FireOutcome
+from hanbeon.surfaces.schedules.poller import SchedulePoller
 from hanbeon.surfaces.schedules.service import Schedules
 
 _AHEAD_SECONDS = 6.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import msgspec
 
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.domain.schedules.definition import Definition
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.statements import statement
+from hanbeon.surfaces.schedules.definition import Definition
 
 Query = Callable[[str], object]
 

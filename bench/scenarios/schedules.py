@@ -16,9 +16,9 @@ from bench.scenario import Aim, Measurement, Step, Table
 from bench.seed_data import seed_schedules, settle_down
 from bench.servers import connected
 from bench.subjects import Subject
-from hanbeon.domain.schedules.definition import Definition
-from hanbeon.domain.schedules.fire_times import Timing
-from hanbeon.domain.schedules.misfire import Overlap
+from hanbeon.domain.timing.fire_times import Timing
+from hanbeon.surfaces.schedules.definition import Definition
+from hanbeon.surfaces.schedules.misfire import Overlap
 
 _JOBS = 40_000  # The base of `--jobs`: the other counts are reduced in proportion.
 _MANY, _FEW, _DUE, _ROUNDS = 100_000, 100, 1_000, 5

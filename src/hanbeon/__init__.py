@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hanbeon.connection import connect
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
-    from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
+    from hanbeon.domain.timing.recurrence import daily, monthly, weekly
     from hanbeon.error_base import HanbeonError
     from hanbeon.job import Job
     from hanbeon.surfaces.chains.job import ChainJob
@@ -71,9 +71,9 @@ _HOMES = {
     "TaskError": "work_errors",
     "connect": "connection",
     "current": "tasks.context",
-    "daily": "domain.schedules.recurrence",
-    "monthly": "domain.schedules.recurrence",
-    "weekly": "domain.schedules.recurrence",
+    "daily": "domain.timing.recurrence",
+    "monthly": "domain.timing.recurrence",
+    "weekly": "domain.timing.recurrence",
 }
 
 

@@ -43,11 +43,10 @@ from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.surfaces.installation import Installation
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
 from hanbeon.surfaces.store_parts import equip, migrate
-from hanbeon.surfaces.surface import Surface, load
+from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_job, new_jobs, request_of
 from hanbeon.tasks.definitions import TaskDefinitions
@@ -75,7 +74,9 @@ class App(TaskDefinitions, Installation):
         self.file: ConfigFile | None = None
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
-        self.declared = DeclaredSchedules()
+        self.declared: dict[str, Declarations] = {
+            each.name: load(each.declarations)() for each in self.surfaces if each.declarations is not None
+        }
         self.secrets = Secrets()
         self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
@@ -105,10 +106,12 @@ class App(TaskDefinitions, Installation):
             self.settings = load_settings(None if after is None else after.settings, **given)
         if before is not None and after is not None and before.origin != after.origin:
             self.tasks.replace(before.origin, ())
-            self.declared.replace(before.origin, ())
+            for declared in self.declared.values():
+                declared.replace(before.origin, ())
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
-            self.declared.replace(after.origin, after.schedules)
+            for name, declared in self.declared.items():
+                declared.replace(after.origin, after.surfaces.get(name, ()))
             self.secrets.declare(after.secrets)
         self.messenger.settings = self.settings
         self.file, self.given = after, given
@@ -181,7 +184,7 @@ class App(TaskDefinitions, Installation):
 
         Fields that an operator changes keep their value until the declaration changes.
         """
-        self.declared.add(declared_schedule(name, {"task": name_of_task(task), **fields}))
+        self.declared["schedules"].declare(name, {"task": name_of_task(task), **fields})
 
     # Enqueueing
 

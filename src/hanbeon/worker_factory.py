@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from hanbeon.clock import Clock
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.source import FileSource
+from hanbeon.engine.poller import Poller
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.engine.worker import Worker, default_name
 from hanbeon.events.hub import Hub
@@ -19,8 +20,7 @@ from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.store import Store
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
-from hanbeon.surfaces.surface import Surface, load
+from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import HTTP
 
@@ -29,7 +29,7 @@ class WorkerApp(Protocol):
     """The part of an open App that its workers need."""
 
     clock: Clock
-    declared: DeclaredSchedules
+    declared: dict[str, Declarations]
     file: ConfigFile | None
     given: dict[str, Any]
     messenger: Messenger
@@ -55,14 +55,15 @@ def whole_worker(app: WorkerApp, concurrency: int | None, name: str | None) -> W
     source = None
     if app.file is not None:
         source = FileSource(app.file, app.tasks, app.declared, app.secrets, app.given | changes)
-    app.declared.resolved(app.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
+    for each in app.declared.values():
+        each.resolved(app.tasks, settings)  # Reject invalid declarations now, not when the worker runs.
     if any(task.executor == HTTP for task in app.tasks):
         check_extra("http", "a worker of HTTP tasks", "httpcore2")  # Now: its jobs would fail one after the other.
     # A reloaded file may raise the concurrency. Threads are created as they are needed.
     threads = settings.concurrency if source is None else CONCURRENCY_MAX
     _, make = _worker(app, settings, app.surfaces, threads)
     wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
-    declare = None if app.file is None else partial(_declare_surfaces, app, app.file)
+    declare = None if app.file is None else partial(_apply, app, app.file)
     return make(name=name, source=source, wire=wire, declare=declare)
 
 
@@ -88,12 +89,20 @@ def _worker(
             executors.insert(0, load(surface.executor)(app.store, http, blocking, app.messenger))
     pools = [load(each.pool)(app.store, settings, app.clock) for each in surfaces if each.pool is not None]
     given_to = (app.store, app.hub, app.tasks, settings, app.clock, executors)
-    schedules = partial(app.declared.resolved, app.tasks, settings)
-    return executors, partial(Worker, *given_to, pools=pools, schedules=schedules)
+    pollers = [_poller(app, settings, each) for each in surfaces if each.poller is not None]
+    return executors, partial(Worker, *given_to, pools=pools, pollers=pollers)
 
 
-async def _declare_surfaces(app: Any, file: ConfigFile) -> None:
-    if declared := file.surfaces.get("workflows"):
-        from hanbeon.surfaces.workflows.declarations import apply_declared
+def _poller(app: WorkerApp, settings: Settings, surface: Surface) -> Poller:
+    assert surface.poller is not None
+    declared = app.declared.get(surface.name)
+    resolved = tuple if declared is None else partial(declared.resolved, app.tasks, settings)
+    poller: Poller = load(surface.poller)(app.store, settings, app.clock, resolved)
+    return poller
 
-        await apply_declared(app.workflows, declared)
+
+async def _apply(app: WorkerApp, file: ConfigFile) -> None:
+    """Put the sections of surfaces in force that no poller declares."""
+    for each in app.surfaces:
+        if each.apply is not None and (content := file.surfaces.get(each.name)):
+            await load(each.apply)(getattr(app, each.name), content)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hanbeon import App
 from hanbeon.config.check_commands import missing
 from hanbeon.config.document import Document
-from hanbeon.config.file import ALIASES, SECTIONS, SURFACE_SECTIONS, ConfigFile, examine, find, load, load_settings_of
+from hanbeon.config.file import ALIASES, OF_SURFACES, SECTIONS, ConfigFile, examine, find, load, load_settings_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import HanbeonError, NotFound, TaskDefinitionError
 from hanbeon.settings import Settings, load_settings
@@ -81,7 +81,7 @@ def test_problems_of_a_call_are_in_its_inner_table(folder: Path, text: str, mess
 
 def test_every_section_has_its_field() -> None:
     own = set(ConfigFile.__struct_fields__) - {"path", "folder", "surfaces"}
-    assert set(SECTIONS) == own | set(SURFACE_SECTIONS) | set(ALIASES)
+    assert set(SECTIONS) == own | set(OF_SURFACES) | set(ALIASES)
 
 
 def test_a_task_of_an_app_keeps_its_own_options(folder: Path) -> None:

@@ -35,10 +35,10 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
         run_at = 1999-01-01T00:00:00Z
         """,
     )
-    nightly, once = file.schedules
+    nightly, once = file.surfaces["schedules"]
     assert (nightly.name, nightly.task, once.name) == ("nightly", "report", "once upon a time")
     app = App().use(file)
-    declared = app.declared.resolved(app.tasks, app.settings)[0]
+    declared = app.declared["schedules"].resolved(app.tasks, app.settings)[0]
     assert declared.fields["starts_at"] == 1_893_452_400_000_000, "midnight in Berlin"
     assert declared.fields["jitter"] == 300_000_000
     assert declared.whole.paused
@@ -111,4 +111,4 @@ def test_another_file_takes_the_place_of_the_first(tmp_path: Path) -> None:
     app = App().use(read(tmp_path, '[schedules.a]\ntask = "report"\ncron = "0 3 * * *"\n'))
     write(tmp_path / "other", '[schedules.b]\ntask = "report"\ncron = "0 3 * * *"\n')
     app.use(read(tmp_path / "other", '[schedules.b]\ntask = "report"\ncron = "0 3 * * *"\n'))
-    assert [each.name for each in app.declared.resolved(app.tasks, app.settings)] == ["b"]
+    assert [each.name for each in app.declared["schedules"].resolved(app.tasks, app.settings)] == ["b"]

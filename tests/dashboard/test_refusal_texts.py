@@ -19,9 +19,9 @@ import pytest
 from hanbeon import App, messages, zones
 from hanbeon.domain import templates
 from hanbeon.domain.masks import MASK
-from hanbeon.domain.schedules import checks, cron, fields, recurrence
-from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.templates import TemplateError
+from hanbeon.domain.timing import checks, cron, fields, recurrence
+from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger
 from hanbeon.outbound import messages as apprise_border

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.job import check_name
-from hanbeon.domain.schedules.checks import check_timing
-from hanbeon.domain.schedules.fire_times import Timing
+from hanbeon.domain.timing.checks import check_timing
+from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request

@@ -8,8 +8,8 @@ import pytest
 
 from hanbeon.domain.dead_letters import DeadLetterCode
 from hanbeon.domain.explain import ExplanationCode
-from hanbeon.domain.schedules.fire_times import NoteKind
 from hanbeon.domain.timeline import MomentType
+from hanbeon.domain.timing.fire_times import NoteKind
 from hanbeon.rendering.renderer import RenderPhase
 from hanbeon.server import dashboard, docs_pages, health, session
 from hanbeon.server.openapi import describe, problems_of

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hanbeon.domain.audit.findings import Code, FindingCode
-from hanbeon.domain.audit.fires import ScheduleCode
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
 from hanbeon.testing import TestKit
 from tests.service.raw_sql import run_sql
 from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hanbeon.domain.audit.findings import Code, FindingCode, Severity
-from hanbeon.domain.audit.fires import ScheduleCode
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Raised, Returned
@@ -18,6 +17,7 @@ from hanbeon.store.operations.complete import CompletionReport as Settlement
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.store import Store
 from hanbeon.surfaces.registry import SURFACES
+from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
 from hanbeon.surfaces.store_parts import equip, migrate
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.verify import verify

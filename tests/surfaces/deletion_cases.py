@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hanbeon import App
-from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.surfaces.schedules.poller import SchedulePoller
 from tests.surfaces.chains.chain_kit import LIBRARY, job
 from tests.surfaces.exports.export_kit import SAMPLE
 from tests.surfaces.offices.office_kit import SESSIONS

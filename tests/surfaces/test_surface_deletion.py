@@ -57,4 +57,4 @@ def test_engine_works_without_the_surface(tmp_path: Path, empty_database_url: st
 
 
 def test_these_surfaces_lie_in_one_folder() -> None:
-    assert ONE_FOLDER == ["chains", "exports", "offices", "workflows"]
+    assert ONE_FOLDER == ["chains", "exports", "offices", "schedules", "workflows"]

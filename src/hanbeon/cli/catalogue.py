@@ -25,11 +25,6 @@ _FIRST: dict[str, dict[str, str]] = {
         "retry": "Retry failed or cancelled jobs, with their full number of retries.",
         "priority": "Change the priority or urgency of unfinished jobs.",
     },
-    "Schedules": {
-        "schedule": "Create, change, pause, preview and inspect schedules.",
-        "run": "Run a task once, now, and print the execution's id.",
-        "executions": "List executions of schedules and manual runs, newest first.",
-    },
     "Queues": {
         "queues": "Show every queue: its jobs by state, its limits, and wait and run times.",
         "pause": "Pause queues on every worker.",

@@ -50,12 +50,6 @@ def task_names(ctx: typer.Context, incomplete: str) -> list[str]:
     return _offered([*_tasks_of_file(), *_found(ctx, read)], incomplete)
 
 
-def schedule_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    from hanbeon.store.operations.schedules import schedules
-
-    return names_or_ids(ctx, schedules, incomplete)
-
-
 def names_or_ids(ctx: typer.Context, page: Page, incomplete: str) -> list[str]:
     """Complete what `page` lists from its beginning."""
 

@@ -15,13 +15,17 @@ from hanbeon.cli.location import named_file, settings_here
 from hanbeon.cli.open_app import open_app, will_be_created
 from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
-from hanbeon.config.file import ALIASES, ConfigFile, examine, find, load
+from hanbeon.config.file import ALIASES, OF_SURFACES, ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.extras import extra
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
+from hanbeon.surfaces.registry import SURFACES
 from hanbeon.tasks.options import did_you_mean
+
+Place = tuple[str, str]
+"""A section and the name of a table in it."""
 
 
 class SettingOrigin(msgspec.Struct, frozen=True):
@@ -75,8 +79,13 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
         if not found:
             app = combined(target, None if path is None else load(path))
             _check_issuer(app.settings)
-            app.declared.resolved(app.tasks, app.settings)
-            named = {each.name: each.task for each in app.declared}
+            for declared in app.declared.values():
+                declared.resolved(app.tasks, app.settings)
+            named = {
+                (section, name): task
+                for section, declared in app.declared.items()
+                for name, task in declared.tasks.items()
+            }
             found += await _unknown_tasks(named, app.tasks.by_name, database, app.file)
     except HanbeonError as error:
         found.append(error)
@@ -99,30 +108,32 @@ async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list
     of_settings = any((each.field or "").startswith(("settings", *ALIASES)) for each in refused)
     if found and alone and file.app is None and not of_settings:
         content = Document.read(path).content
-        tasks, named = content.get("tasks", {}), _tasks_of_schedules(content.get("schedules"))
+        tasks, named = content.get("tasks", {}), _tasks_of_sections(content)
         if isinstance(tasks, Mapping) and not set(named.values()) <= tasks.keys():
             with contextlib.suppress(HanbeonError):  # Problems of the database are reported once the file is correct.
                 found += await _unknown_tasks(named, tasks, database, file)
     return sorted(found, key=lambda problem: getattr(problem, "line", None) or 0)
 
 
-def _tasks_of_schedules(schedules: Any) -> dict[str, str]:
+def _tasks_of_sections(content: Mapping[str, Any]) -> dict[Place, str]:
     """Return the task that each table of a file names, also one that is invalid otherwise."""
-    tables = schedules.items() if isinstance(schedules, Mapping) else ()
-    tasks = {name: table.get("task") for name, table in tables if isinstance(table, Mapping)}
-    return {name: task for name, task in tasks.items() if isinstance(task, str)}
+    return {
+        (name, table): task
+        for name, section in OF_SURFACES.items()
+        for table, task in section.tasks(content.get(name)).items()
+    }
 
 
 async def _unknown_tasks(
-    named: Mapping[str, str], tasks: Collection[str], database: str | None, file: ConfigFile | None
+    named: Mapping[Place, str], tasks: Collection[str], database: str | None, file: ConfigFile | None
 ) -> list[HanbeonError]:
-    """Return a problem for each schedule whose task is not in `tasks` and that no worker of the database registered."""
-    unknown = {name: task for name, task in named.items() if task not in tasks}
+    """Return a problem for each declaration whose task is not in `tasks`, and which no worker has registered."""
+    unknown = {place: task for place, task in named.items() if task not in tasks}
     known: list[str] = []
     if database is not None or not will_be_created(settings_here().database_url):
         async with open_app(database) as app:
             known = await _registered_tasks(app, list(unknown.values()))
-    return [_unknown_task(name, task, tasks, file) for name, task in unknown.items() if task not in known]
+    return [_unknown_task(place, task, tasks, file) for place, task in unknown.items() if task not in known]
 
 
 async def _registered_tasks(app: App, names: list[str]) -> list[str]:
@@ -130,11 +141,11 @@ async def _registered_tasks(app: App, names: list[str]) -> list[str]:
     return [task.name for task in await app.store.read(lambda tx: find_tasks(tx, names))]
 
 
-def _unknown_task(schedule: str, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
+def _unknown_task(of: Place, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
     hint = did_you_mean(task, tasks) or "; pass --app if an App has it"
     message = f"there is no task {quoted(task)}{hint}"
-    place = ("schedules", schedule, "task")
-    if file is not None and schedule in Document.read(file.path, file.folder).content.get("schedules", {}):
+    place = (*of, "task")
+    if file is not None and of[1] in Document.read(file.path, file.folder).content.get(of[0], {}):
         return problem_in(file, place, message)
     return InvalidInput(message, field=".".join(place))
 
@@ -145,6 +156,7 @@ def file_here() -> str:
     if path is None:
         return "the environment (there is no hanbeon.toml here)"
     file = load(path)
-    counts = {"task": len(file.tasks), "queue": len(file.queues), "schedule": len(file.schedules)}
+    counts = {"task": len(file.tasks), "queue": len(file.queues)}
+    counts |= {each.name[:-1]: len(file.surfaces.get(each.name, ())) for each in SURFACES if each.declarations}
     parts = [f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items()]
     return f"{path} ({', '.join(parts)})"

@@ -21,7 +21,7 @@ from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 from hanbeon.surfaces.surface import load
 
-_PACKAGES = ("demo", "schedule", "top")
+_PACKAGES = ("demo", "top")
 
 
 class _Commands(MutableMapping[str, Any]):

@@ -74,7 +74,7 @@ def _shape(ticked: Ticked) -> dict[str, object]:
     return {
         "idle": ticked.idle,
         "seconds": round(ticked.seconds, 3),
-        "fired": {outcome.value: count for outcome, count in sorted(ticked.fired.items())},
+        "fired": dict(sorted(ticked.fired.items())),
         "ended": {reason.value: count for reason, count in sorted(done.ended.items())},
         "recovered": done.recovered,
         "promoted": done.promoted,
@@ -93,4 +93,4 @@ def _summary(ticked: Ticked) -> str:
 
 
 def _numbers(counted: Mapping[Any, int]) -> str:
-    return ", ".join(f"{count} {kind.value}" for kind, count in sorted(counted.items())) or "none"
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items())) or "none"

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
+from hanbeon.domain.executions import ExecutionType
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
-from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
 from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
@@ -61,6 +60,8 @@ from hanbeon.surfaces.offices.schemas import (
 )
 from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
+from hanbeon.surfaces.schedules.history import FireOutcome
+from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
 from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview

@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from hanbeon.config.document import Document
-from hanbeon.config.imports import search_folder, split_target
+from hanbeon.config.imports import split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
-from hanbeon.config.schedules import check_arguments
 from hanbeon.config.secrets import read_secrets
 from hanbeon.config.settings import read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
@@ -22,10 +21,9 @@ from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.outbound.secrets import SecretSource
 from hanbeon.settings import Settings
 from hanbeon.surfaces.registry import SURFACES
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
+from hanbeon.surfaces.surface import FileSection, reserve_queues
 from hanbeon.surfaces.surface import load as load_reference
-from hanbeon.surfaces.surface import reserve_queues
-from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
+from hanbeon.tasks.options import check_names, did_you_mean, switch
 
 # At once: a task may name its queue before a store is opened.
 reserve_queues(SURFACES)
@@ -38,29 +36,6 @@ def _read_app(value: Any, reader: Reader) -> str | None:
         split_target(value, "app", "shop.jobs:app")
         return str(value)
     return None
-
-
-def _read_chains(value: Any, reader: Reader) -> dict[str, Any]:
-    """Read [chains], an alias of the setting `chain_libraries`, as a list."""
-
-    def settings(table: Mapping[str, Any]) -> dict[str, Any]:
-        check_names(table, ["libraries"], "[chains]")
-        libraries = _modules(table.get("libraries", []))
-        if libraries:
-            search_folder(reader.folder)  # A worker's processes search where the worker does.
-        return {"chain_libraries": " ".join(libraries)}
-
-    return reader.every(("chains",), reader.table(value, "chains"), settings) or {}
-
-
-def _modules(value: Any) -> tuple[str, ...]:
-    names = texts(value, "libraries")
-    for name in names:
-        if not all(part.isidentifier() for part in name.split(".")):
-            raise InvalidInput(
-                f"must be names of modules, got {name!r}; write them like mypkg.operations", field="libraries"
-            )
-    return names
 
 
 def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
@@ -82,19 +57,22 @@ def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
 
 
 ReadSection = Callable[[Any, Reader], Any]
-ALIASES: Mapping[str, ReadSection] = {"outbound": _read_outbound, "chains": _read_chains}
-"""Sections that set settings, under names that users look for."""
-SURFACE_SECTIONS: Mapping[str, ReadSection] = {
-    each.name: load_reference(each.config) for each in SURFACES if each.config is not None
+OF_SURFACES: Mapping[str, FileSection] = {
+    each.name: load_reference(each.file) for each in SURFACES if each.file is not None
 }
 """Sections under the names of their surfaces."""
+ALIASES: Mapping[str, ReadSection] = {
+    "outbound": _read_outbound,
+    **{name: section.read for name, section in OF_SURFACES.items() if section.is_alias},
+}
+"""Sections that set settings, under names that users look for."""
 SECTIONS: Mapping[str, ReadSection] = {
     "app": _read_app,
     "settings": read_settings,
     "tasks": read_tasks,
     "queues": read_queues,
     "secrets": read_secrets,
-    **SURFACE_SECTIONS,
+    **{name: section.read for name, section in OF_SURFACES.items()},
     **ALIASES,
 }
 
@@ -111,11 +89,6 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     secrets: Mapping[str, SecretSource] = {}
     surfaces: Mapping[str, Any] = {}
     """Content of the sections of surfaces."""
-
-    @property
-    def schedules(self) -> tuple[DeclaredSchedule, ...]:
-        found: tuple[DeclaredSchedule, ...] = self.surfaces.get("schedules", ())
-        return found
 
     @property
     def origin(self) -> str:
@@ -184,11 +157,13 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         hint = did_you_mean(name, SECTIONS) or f"; use one of {', '.join(SECTIONS)}"
         kind = "section" if isinstance(value, Mapping) else "key"
         reader.refuse(InvalidInput(f"unknown {kind}{hint}", field=name))
-    check_arguments(document.content.get("schedules"), found.get("tasks", ()), reader)
+    for name, section in OF_SURFACES.items():
+        if section.check is not None:
+            section.check(document.content.get(name), found.get("tasks", ()), reader)
     aliases = {name: found.pop(name) for name in ALIASES if name in found}
     found["settings"] = _all_settings(found.get("settings", {}), aliases, reader)
     problems = sorted(reader.problems, key=lambda problem: problem.line or 0)
-    surfaces = {name: found.pop(name) for name in SURFACE_SECTIONS if name in found}
+    surfaces = {name: found.pop(name) for name in OF_SURFACES if name in found}
     return ConfigFile(path=path, folder=document.folder, surfaces=surfaces, **found), problems
 
 

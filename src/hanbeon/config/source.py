@@ -10,7 +10,7 @@ from hanbeon.config.queues import Declared
 from hanbeon.engine.source import SourceChange
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.settings import Settings, load_settings
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
+from hanbeon.surfaces.surface import Declarations
 from hanbeon.tasks.registry import Registry
 
 
@@ -21,11 +21,11 @@ class FileSource:
         self,
         file: ConfigFile,
         registry: Registry,
-        schedules: DeclaredSchedules,
+        declared: Mapping[str, Declarations],
         secrets: Secrets,
         given: Mapping[str, Any],
     ) -> None:
-        self._file, self._registry, self._schedules, self._given = file, registry, schedules, given
+        self._file, self._registry, self._declared, self._given = file, registry, declared, given
         self._secrets = secrets
 
     @property
@@ -43,11 +43,13 @@ class FileSource:
         settings = {
             name: getattr(new, name) for name in Settings.model_fields if getattr(new, name) != getattr(old, name)
         }
-        self._schedules.check(file.origin, file.schedules, tasks, new)
+        for name, declared in self._declared.items():
+            declared.check(file.origin, file.surfaces.get(name, ()), tasks, new)
 
         def apply() -> None:
             self._registry.replace(file.origin, file.tasks)
-            self._schedules.replace(file.origin, file.schedules)
+            for name, declared in self._declared.items():
+                declared.replace(file.origin, file.surfaces.get(name, ()))
             self._secrets.declare(file.secrets)
             self._file = file
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from hanbeon.clock import MICROS, iso
+from hanbeon.clock import iso
+from hanbeon.domain.executions import cause_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import TERMINAL
-from hanbeon.domain.schedules.definition import cause_of
-from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.logs import get_logger, log_enabled
+from hanbeon.logs import get_logger
 from hanbeon.store.operations.complete import Completed, Recovered
-from hanbeon.store.operations.fires import Firing
 
 _log = get_logger("hanbeon.engine")
-_debug_enabled = log_enabled("hanbeon.engine", logging.DEBUG)
 
 
 def log_start(job: Claimed, zone: ZoneInfo) -> None:
@@ -39,25 +35,6 @@ def log_end(job: Claimed | Recovered, settled: Completed, zone: ZoneInfo) -> Non
         reason=settled.reason.value,
         retries=job.retry_count if settled.retry_count is None else settled.retry_count,
     )
-
-
-def log_fires(fired: Firing, zone: ZoneInfo) -> None:
-    """Log one entry for all decisions of a step; fires without an execution also one by one, at DEBUG."""
-    if not fired.lines:
-        return
-    _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
-    if not _debug_enabled():
-        return
-    for line in fired.lines:
-        if line.outcome is not FireOutcome.CREATED:
-            _log.debug(
-                "fire_passed",
-                schedule=line.schedule_id,
-                fire_at=iso(line.fire_at, zone, "milliseconds"),
-                outcome=line.outcome.value,
-                reason=line.reason,
-                more=line.more,
-            )
 
 
 def _facts(job: Claimed | Recovered, zone: ZoneInfo) -> dict[str, Any] | None:

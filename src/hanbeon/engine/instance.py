@@ -1,4 +1,4 @@
-"""A worker as an instance in the database: registered with its tasks and schedules, kept alive by heartbeats."""
+"""A worker as an instance in the database: registered with what it has and declares, kept alive by heartbeats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from hanbeon.clock import micros
-from hanbeon.engine.schedule_declarer import ScheduleDeclarer
+from hanbeon.engine.poller import Poller
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
 from hanbeon.store.operations import instances as instance_rows
@@ -47,15 +47,15 @@ class Instance:
     """`id` is the number by which the other instances know this worker; 0 before it is registered."""
 
     def __init__(
-        self, name: str, store: Store, tasks: Tasks, declarer: ScheduleDeclarer, built_in: Sequence[str] = ()
+        self, name: str, store: Store, tasks: Tasks, pollers: Sequence[Poller], built_in: Sequence[str] = ()
     ) -> None:
         """`built_in`: tasks that it has by its settings. They are not declared: no user may schedule or run them."""
         self.name, self.id = name, 0
         self._built_in = built_in
-        self._store, self._tasks, self._declarer = store, tasks, declarer
+        self._store, self._tasks, self._pollers = store, tasks, pollers
 
     async def register(self, settings: Settings) -> None:
-        """Declare the tasks and the schedules, then take a number among the instances."""
+        """Declare the tasks and what surfaces declare, then take a number among the instances."""
         from importlib.metadata import version  # Workers alone need it, and it loads much.
 
         await self.declare(settings)
@@ -69,7 +69,7 @@ class Instance:
                     version("hanbeon"),
                     self._all_tasks,
                     settings.concurrency,
-                    self._declarer.names,
+                    self._declared,
                 ),
             )
         )
@@ -78,15 +78,20 @@ class Instance:
     def _all_tasks(self) -> list[str]:
         return [*self._tasks, *self._built_in]
 
+    @property
+    def _declared(self) -> list[str]:
+        return [name for poller in self._pollers for name in poller.declared]
+
     async def declare(self, settings: Settings) -> None:
-        """Put the tasks' settings and the schedules in force, as this worker has them now."""
+        """Put the tasks' settings and the declarations in force, as this worker has them now."""
         served = {name: settings_of(task.options) for name, task in self._tasks.items()}
         for job in await self._store.write(lambda tx: register_tasks(tx, served, self.name)):
             await self._store.write(partial(follow, job=job))
-        await self._declarer.declare(micros(settings.lease))
+        for poller in self._pollers:
+            await poller.declare(self.name, micros(settings.lease))
 
     async def beat(self, running: int, concurrency: int) -> Beat:
         """Report that this worker is alive, and hear if the database still knows it and if it must drain."""
         return await self._store.write(
-            lambda tx: instance_rows.beat(tx, self.id, running, self._all_tasks, concurrency, self._declarer.names)
+            lambda tx: instance_rows.beat(tx, self.id, running, self._all_tasks, concurrency, self._declared)
         )

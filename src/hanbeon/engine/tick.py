@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hanbeon.clock import micros
-from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.engine.loop import AGAIN
 from hanbeon.engine.worker import Done, Worker
 from hanbeon.settings import Settings
@@ -20,12 +19,12 @@ _PRUNE_BATCH = 500
 
 
 class Ticked(NamedTuple):
-    """`idle`: there was nothing left that could run at that moment. `fired`: fires of schedules, by their outcome."""
+    """`idle`: there was nothing left that could run at that moment. `fired`: the work of pollers, by outcome."""
 
     idle: bool
     seconds: float
     done: Done
-    fired: Mapping[FireOutcome, int]
+    fired: Mapping[str, int]
 
 
 def grace_within(budget: float, settings: Settings) -> float:
@@ -45,7 +44,11 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
         idle = await _until_idle(worker, began + budget - grace_within(budget, settings), stop)
     pruned = await _maintain(store, settings, began + budget)
     done = worker.done
-    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), worker.schedule_poller.fired)
+    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), _polled(worker))
+
+
+def _polled(worker: Worker) -> Mapping[str, int]:
+    return {outcome: number for each in worker.pollers for outcome, number in each.done.items()}
 
 
 async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:

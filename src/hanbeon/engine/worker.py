@@ -13,7 +13,6 @@ from hanbeon.cleanup import to_the_end
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
-from hanbeon.domain.schedules.declaration import Declaration
 from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.garbage_collector import tune_collector
@@ -22,13 +21,12 @@ from hanbeon.engine.logs import Logs
 from hanbeon.engine.lookout import Lookout
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
+from hanbeon.engine.poller import Poller
 from hanbeon.engine.pool import Pool, TaskPool, run_here
 from hanbeon.engine.reload import RELOADABLE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.runner import Ended, Runner
 from hanbeon.engine.running_attempts import RunningAttempts
-from hanbeon.engine.schedule_declarer import ScheduleDeclarer
-from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.engine.shutdown import hand_back, let_finish
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
@@ -43,7 +41,6 @@ from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations import instances as instance_rows
-from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import STREAM, Task
@@ -88,14 +85,15 @@ class Worker:
         name: str | None = None,
         source: TaskSource | None = None,
         pools: Sequence[TaskPool | None] = (),
-        schedules: Callable[[], Sequence[Declaration]] = tuple,
+        pollers: Sequence[Poller] = (),
         wire: Wire | None = None,
         queues: Sequence[str] | None = None,
         declare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`wire`: stream tasks are dispatched over it, instead of being run here.
 
-        `queues`: claim registered tasks only from these, and fire no schedules; for a part of the work.
+        `pollers`: work of surfaces beside jobs. `queues`: claim registered tasks only from these; for a part
+        of the work.
 
         `declare`: puts what else a file declares in force, once the tasks are known.
         """
@@ -107,7 +105,6 @@ class Worker:
         self.name = name or default_name()
         served = ServedTasks(registry, self._executors, remote=wire is not None)
         main = TaskPool("jobs", served, settings.concurrency, hints=("work", "job"), queues=queues)
-        self._is_partial = queues is not None
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
@@ -118,14 +115,16 @@ class Worker:
         self.main = self.pools[-1]
         # Those with a relay know from it if there can be jobs.
         beside = [each for each in self.pools if each is not self.main and each.relay is None]
-        self._lookout = Lookout(store, settings, clock, beside, self._saw_next_fire)
+        self.pollers = pollers
+        self.polls = {each.name: Loop(each.name, each.run_once) for each in pollers}
+        woken = {each: self.polls[each.name].wake for each in pollers}
+        self._lookout = Lookout(store, settings, clock, beside, woken)
         listed = [task for each in specs if each.listed for task in each.tasks]
-        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
+        self._instance = Instance(self.name, store, served, pollers, listed)
         self._completion = CompletionBuffer(store, clock)
         self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
-        self.schedule_poller = SchedulePoller(store, settings, clock)
         self._maintenance = Maintenance(store, settings, self._lookout.next_due)
         self._reloader = Reloader(source, store, self._change)
         self._loop_tasks: list[asyncio.Task[None]] = []
@@ -141,7 +140,6 @@ class Worker:
         self.log = Loop("log", self._logs.run_once)
         self.recover = Loop("recover", self._recover)
         self.promote = Loop("promote", self._maintenance.promote)
-        self.fire = Loop("fire", self.schedule_poller.run_once)
         self.number = Loop("number", self._maintenance.number)
         self.fold = Loop("fold", self._maintenance.fold)
         self.prune = Loop("prune", self._maintenance.prune)
@@ -161,7 +159,7 @@ class Worker:
         await self.stop()
 
     async def register(self) -> None:
-        """Declare the queues, the tasks and the schedules, and register among the instances."""
+        """Declare the queues, the tasks and what surfaces declare, and register among the instances."""
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
         await self._instance.register(self._settings)
@@ -184,8 +182,9 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.beat.wake, "drain"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
-        self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
-        self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
+        for each in self.pollers:
+            self._hints.enter_context(self._hub.calling(self.polls[each.name].wake, *each.hints))
+        self._hints.enter_context(self._hub.calling(self._wake_waiting, "event"))
         tracer = self._store.tracer
         with contextlib.nullcontext() if tracer is None else tracer.detached():
             self._start_loops()
@@ -198,14 +197,10 @@ class Worker:
     def _printed(self) -> None:
         self.log.wake()
 
-    def _fire_waiting(self) -> None:
-        """Wake the poller if fires wait for an execution to end, which an event may announce."""
-        if self.schedule_poller.waiting:
-            self.fire.wake()
-
-    def _saw_next_fire(self, moment: Moment) -> None:
-        if self.schedule_poller.oversleeps(moment):
-            self.fire.wake()
+    def _wake_waiting(self) -> None:
+        for each in self.pollers:
+            if each.waiting:
+                self.polls[each.name].wake()
 
     def _loops(self) -> list[Loop]:
         running = [self.guard, self.renew, self.watch, self.log, self.complete]
@@ -222,8 +217,7 @@ class Worker:
 
         The claim of the main pool comes last, so that a caller who steps through them sees running what it began.
         """
-        fire = () if self._is_partial else (self.fire,)
-        return [self.recover, *fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
+        return [self.recover, *self.polls.values(), self.promote, *(each for pool in self.pools for each in pool.loops)]
 
     @property
     def done(self) -> Done:
@@ -265,7 +259,9 @@ class Worker:
             change.put_in_force()
             self._settings = self._settings.model_copy(update=changes)
             self.main.slots = self._settings.concurrency
-            self._renewer.settings = self._maintenance.settings = self.schedule_poller.settings = self._settings
+            self._renewer.settings = self._maintenance.settings = self._settings
+            for poller in self.pollers:
+                poller.settings = self._settings
         await self._instance.declare(self._settings)
         await self.beat.run_once()
         self.main.work_arrived()

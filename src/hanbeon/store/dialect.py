@@ -17,13 +17,11 @@
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
-@prunable_fire                             of f, a fire: likewise
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
-@schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
-@job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@job_bytes @node_bytes                     of j: the size of the texts that a list shows, a graph
 @built_in                                  of v, a job: its task is ours, and its arguments are shown to nobody
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
@@ -47,13 +45,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import msgspec
-
 from hanbeon.domain.access import Scope
+from hanbeon.domain.executions import ALL_KEYS, ExecutionType
 from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANKS, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
-from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
-from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.store.job_columns import CLAIMED_COLUMNS, HEAD_COLUMNS, NEW
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
@@ -85,11 +80,7 @@ def quoted(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _default(field: str) -> str:
-    return str(next(each.default for each in msgspec.structs.fields(Definition) if each.name == field))
-
-
-def _bytes(*columns: str) -> str:
+def text_sizes(*columns: str) -> str:
     """The size of these texts. Neither database reads a text that is stored apart for its length in bytes."""
     return "(" + " + ".join(f"coalesce(octet_length({column}), 0)" for column in columns) + ")"
 
@@ -107,17 +98,12 @@ _LIFECYCLE_WORDS = {
     "attempt_statuses": quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": quoted(OnDependencyFailure),
     "scopes": quoted(Scope),
-    "fire_outcomes": quoted(FireOutcome),
     "execution_types": quoted(ExecutionType),
-    "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
-    "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
-    "s.created_by, s.created_at, s.changed_at",
-    "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
-    "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
-    "node_bytes": _bytes("j.meta"),
+    "job_bytes": text_sizes("j.progress", "j.result", "j.error_message", "j.meta"),
+    "record_bytes": text_sizes("v.args", "v.progress", "v.result", "v.error_message"),
+    "node_bytes": text_sizes("j.meta"),
     # In two parts: with its dot it would be taken for the name of the schema.
     "built_in": f"substr(v.task, 1, {len(RESERVED)}) = '{RESERVED[:-1]}' || '{RESERVED[-1]}'",
-    "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),
     "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
     # Older than $1, and not a dependency of an unfinished job. Dependents are looked up one by one: a join would read
@@ -126,13 +112,7 @@ _LIFECYCLE_WORDS = {
     "FROM hanbeon.edge AS e WHERE e.dependency = j.seq AND (SELECT d.state FROM hanbeon.job AS d "
     f"WHERE d.seq = e.dependent) IN ({quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
     "prunable_batch": "b.at < (SELECT hanbeon.now()) - $1",
-    # A schedule keeps its last fire, however old.
-    "prunable_fire": "f.recorded_at < (SELECT hanbeon.now()) - $1 AND f.fire_at <> coalesce((SELECT s.last_fire_at "
-    "FROM hanbeon.schedule AS s WHERE s.id = f.schedule_id), f.fire_at + 1)",
     "long_left": "q.left_at < (SELECT hanbeon.now()) - $1",
-    "default_overlap": _default("overlap"),
-    "default_misfire": _default("misfire"),
-    "default_misfire_limit": _default("misfire_limit"),
     "an_execution": "unique_key >= '{}' AND unique_key < '{}'".format(*ALL_KEYS),
     "prunable_instance": "i.seen_at < (SELECT hanbeon.now()) - $1",
     "claimed_columns": CLAIMED_COLUMNS,

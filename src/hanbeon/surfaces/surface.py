@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from hanbeon.store.tx import Tx
@@ -22,6 +22,39 @@ class Command(NamedTuple):
     section: str
     """The title that it stands under in `hanbeon --help`."""
     reference: Reference
+
+
+class FileSection(NamedTuple):
+    """The section of a surface in `hanbeon.toml`."""
+
+    read: Callable[[Any, Any], Any]
+    """`(value, reader)`: returns the content, and leaves the problems with the reader."""
+    check: Callable[[Any, Iterable[Any], Any], None] | None = None
+    """`(value, tasks, reader)`: checks the section against the tasks of the same file."""
+    is_alias: bool = False
+    """The content is settings, under a name that users look for."""
+    tasks: Callable[[Any], Mapping[str, str]] = lambda _: {}
+    """The task that each table of a section names, also of one that is invalid otherwise."""
+
+
+class Declarations(Protocol):
+    """Declarations of an App and its files for a surface, by origin."""
+
+    @property
+    def tasks(self) -> Mapping[str, str]:
+        """The task that each declaration names."""
+
+    def declare(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Declare one in code."""
+
+    def check(self, origin: str, content: Iterable[Any], tasks: Any, settings: Any) -> None:
+        """Raise if this content of an origin could not replace what it has declared."""
+
+    def replace(self, origin: str, content: Iterable[Any]) -> None:
+        """Replace what an origin declares."""
+
+    def resolved(self, tasks: Any, settings: Any) -> Sequence[Any]:
+        """Return all declarations, checked against the tasks and the settings."""
 
 
 class JobPlace(NamedTuple):
@@ -54,8 +87,14 @@ class Surface(NamedTuple):
     """`(store, http, blocking, messenger) → Executor`: runs the bodies of the pool's tasks, on the worker's own."""
     verify: Reference | None = None
     """Its `SurfaceAudit`: its part of `hanbeon verify`."""
-    config: Reference | None = None
-    """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    poller: Reference | None = None
+    """`(store, settings, clock, declared) → Poller`: what every worker polls for beside jobs."""
+    file: Reference | None = None
+    """Its `FileSection`: the section of `hanbeon.toml` with the surface's name."""
+    declarations: Reference | None = None
+    """`() → Declarations`: what code and files declare, which the poller puts in force."""
+    apply: Reference | None = None
+    """`(service, content) → awaitable`: puts the content of the section in force when a worker starts, instead."""
     metrics: Reference | None = None
     """Its `SurfaceMetrics`."""
     store: Reference | None = None

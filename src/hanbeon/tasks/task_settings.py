@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hanbeon.domain.schedules.definition import TaskSettings
+from hanbeon.domain.executions import TaskSettings
 from hanbeon.tasks.options import duration_us
 from hanbeon.tasks.task import TaskOptions
 

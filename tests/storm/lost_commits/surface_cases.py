@@ -8,18 +8,16 @@ from functools import partial
 from typing import Any
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.executions import TaskSettings
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
-from hanbeon.domain.schedules.definition import TaskSettings
-from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import logins, tokens
 from hanbeon.store.fast.copy import WORTH_IT
 from hanbeon.store.operations import idempotency
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.declarations import declare_schedule
 from hanbeon.store.operations.executions import execution
 from hanbeon.store.operations.idempotency import IdempotentRequest
 from hanbeon.store.operations.tasks import follow, register_tasks
@@ -31,7 +29,9 @@ from hanbeon.surfaces.chains.rows import NewChain, NewChainJob
 from hanbeon.surfaces.chains.steps import task_of
 from hanbeon.surfaces.offices import listener_rows as listeners
 from hanbeon.surfaces.offices.delivery.relay import Relay
+from hanbeon.surfaces.schedules.declaration_rows import declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
+from hanbeon.surfaces.schedules.history import FireOutcome
 from hanbeon.tasks.task_settings import settings_of
 from tests.storm.lost_commits.scene import LEASE, Scene
 
@@ -118,8 +118,8 @@ async def fires(scene: Scene) -> None:
     await scene.clock.advance(305)
     worker = scene.app.worker()
     with scene.losing():
-        await scene.surely(worker.fire.run_once)
-        await scene.surely(worker.fire.run_once)
+        await scene.surely(worker.polls["fire"].run_once)
+        await scene.surely(worker.polls["fire"].run_once)
     assert [each.outcome for each in (await service.fires(made.id)).items] == ["created"]
     await service.delete(made.id)
 
@@ -131,8 +131,8 @@ async def many_fires(scene: Scene) -> None:
     await scene.clock.advance(305)
     worker = scene.app.worker()
     with scene.losing():
-        await scene.surely(worker.fire.run_once)
-        await scene.surely(worker.fire.run_once)
+        await scene.surely(worker.polls["fire"].run_once)
+        await scene.surely(worker.polls["fire"].run_once)
     for each in made:
         assert [fire.outcome for fire in (await service.fires(each.id)).items] == ["created"]
         await service.delete(each.id)
@@ -143,12 +143,12 @@ async def waiting_fires(scene: Scene) -> None:
     made = await service.create("quick", cron="*/5 * * * *", overlap="queue_one")
     worker = scene.app.worker()
     await scene.clock.advance(305)
-    await worker.fire.run_once()
+    await worker.polls["fire"].run_once()
     await scene.clock.advance(300)
-    await worker.fire.run_once()
+    await worker.polls["fire"].run_once()
     await scene.app.cancel_where(task="quick")
     with scene.losing():
-        await scene.surely(worker.fire.run_once)
+        await scene.surely(worker.polls["fire"].run_once)
     outcomes = [each.outcome for each in (await service.fires(made.id)).items]
     assert outcomes.count(FireOutcome.CREATED) == 2
     await service.delete(made.id)

@@ -7,8 +7,8 @@ from collections import Counter
 import uuid_utils
 
 from hanbeon import App
-from hanbeon.store.operations.declarations import DeclarationOutcome, declare_schedule
 from hanbeon.store.operations.tasks import register_tasks
+from hanbeon.surfaces.schedules.declaration_rows import DeclarationOutcome, declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
 from hanbeon.tasks.task_settings import settings_of
 from tests.surfaces.schedules.schedule_kit import add_tasks

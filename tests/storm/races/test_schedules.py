@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App
+from hanbeon.domain.executions import TaskSettings
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.domain.schedules.definition import TaskSettings
 from hanbeon.errors import ExecutionUnfinished, UniqueKeyTaken, WrongState
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.surfaces.schedules.service import Schedules

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from hanbeon.domain.schedules.definition import Definition
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.store import Store
+from hanbeon.surfaces.schedules.definition import Definition
 from tests.storm.moments import rows_of
 
 _TABLE = """

@@ -11,9 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.operations import executions, fires, schedules
+from hanbeon.store.operations import executions
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.schedules import fire_rows as fires
+from hanbeon.surfaces.schedules import rows as schedules
 from tests.storm.wrong import statements_changed, without
 
 _PAUSE = "SELECT pg_sleep(0.02)"

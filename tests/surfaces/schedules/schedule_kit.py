@@ -62,8 +62,8 @@ class Timetable:
 
     async def look(self) -> None:
         """Decide all due fires, without running anything."""
-        await self.kit.worker.fire.run_once()
-        while await self.kit.worker.fire.run_once() <= 0:
+        await self.kit.worker.polls["fire"].run_once()
+        while await self.kit.worker.polls["fire"].run_once() <= 0:
             pass
 
     async def run(self) -> None:

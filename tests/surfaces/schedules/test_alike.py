@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from hanbeon.domain.events import Event
-from hanbeon.domain.schedules.fire_times import jitter_of
+from hanbeon.domain.timing.fire_times import jitter_of
 from hanbeon.service.verify import render
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.fast.copy import WORTH_IT
 from hanbeon.store.operations import cancel
-from hanbeon.store.operations.fires import Firing, fire_due
 from hanbeon.store.rows import Row
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.schedules.fire_rows import Firing, fire_due
 from hanbeon.surfaces.verify import verify
 from tests.storm.moments import rows_of
 from tests.surfaces.schedules.schedule_kit import Timetable

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from hanbeon.domain.schedules.fire_times import jitter_of
-from hanbeon.store.operations.schedules import schedules
+from hanbeon.domain.timing.fire_times import jitter_of
 from hanbeon.store.operations.totals import totals
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.rows import schedules
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 

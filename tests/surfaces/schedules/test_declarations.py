@@ -8,7 +8,7 @@ from hanbeon import App
 from hanbeon.errors import InvalidInput, ScheduleDeclared, ScheduleNotFound
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.surfaces.schedules import schemas
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
 from hanbeon.testing import TestKit
 from tests.surfaces.schedules.schedule_kit import add_tasks
 
@@ -25,9 +25,9 @@ class Deploys:
 
     async def start(self, **schedules: Declare) -> None:
         """A worker starts, declares these and leaves."""
-        self.app.declared = DeclaredSchedules()
+        self.app.declared = {"schedules": DeclaredSchedules()}
         for name, fields in schedules.items():
-            self.app.declared.add(declared_schedule(name, fields))
+            self.app.declared["schedules"].declare(name, fields)
         worker = self.app.worker()
         await worker.register()
         await self.app.store.write(lambda tx: instance_rows.leave(tx, worker.instance))
@@ -54,7 +54,7 @@ async def test_declared_schedule_is_created_by_the_first_worker(deploys: Deploys
     assert (schedule.task_id, schedule.cron, schedule.args) == ("report", "0 3 * * *", {"day": "declared"})
     assert (schedule.declared, schedule.overridden, schedule.version) == (True, [], 1)
     await deploys.kit.advance(86_400)
-    await deploys.kit.worker.fire.run_once()
+    await deploys.kit.worker.polls["fire"].run_once()
     while await deploys.kit.tick():
         pass
     assert deploys.gates.ran == ["declared"]
@@ -175,7 +175,7 @@ async def test_removed_declaration_keeps_its_schedule_and_is_logged(
 async def test_schedule_a_live_worker_declares_is_not_reported_gone(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
-    deploys.app.declared.add(declared_schedule("nightly", NIGHTLY))
+    deploys.app.declared["schedules"].declare("nightly", NIGHTLY)
     old = deploys.app.worker()
     await old.register()
     await deploys.start()
@@ -188,7 +188,7 @@ async def test_old_and_new_workers_change_it_once_for_each_that_starts(deploys: 
     old, new = NIGHTLY, NIGHTLY | {"cron": "0 5 * * *"}
     app = App(deploys.app.settings.database_url, clock=deploys.kit.clock)
     add_tasks(app)
-    app.declared.add(declared_schedule("nightly", old))
+    app.declared["schedules"].declare("nightly", old)
     async with app:
         going_on = app.worker()
         await going_on.register()

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.errors import ExecutionUnfinished
 from hanbeon.service.verify import render
 from hanbeon.store.operations.tasks import find_tasks, lock_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.poller import SchedulePoller
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.verify import verify
 from tests.databases.locks import somebody_waits

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hanbeon import App
-from hanbeon.engine import schedule_poller as engine
+from hanbeon.surfaces.schedules import poller as engine
 from hanbeon.testing import TestKit
 from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
@@ -25,7 +25,7 @@ async def test_backlog_of_an_hour_is_decided_in_small_steps(timetable: Timetable
     options: dict[str, Any] = {"overlap": "allow", "misfire": "all", "misfire_limit": 60}
     made = [await timetable.make(EACH_SECOND, **options) for _ in range(12)]
     await timetable.kit.clock.advance(HOUR)
-    await timetable.kit.worker.fire.run_once()
+    await timetable.kit.worker.polls["fire"].run_once()
     after_one_step = [bool(await timetable.history(each)) for each in made]
     assert 0 < sum(after_one_step) < len(made)
     await timetable.look()
@@ -36,7 +36,7 @@ async def test_backlog_of_an_hour_is_decided_in_small_steps(timetable: Timetable
 async def test_fires_that_share_a_line_of_the_history_are_counted_each(timetable: Timetable) -> None:
     made = await timetable.make(EACH_SECOND, overlap="allow", misfire="skip")
     await timetable.pass_by(600)
-    assert timetable.kit.worker.schedule_poller.fired == {"created": 1, "missed": 600 - 1}
+    assert timetable.kit.worker.pollers[0].done == {"created": 1, "missed": 600 - 1}
     assert len(await timetable.history(made)) < 600
 
 

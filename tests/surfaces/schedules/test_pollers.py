@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from hanbeon.engine.schedule_poller import SchedulePoller
+from hanbeon.surfaces.schedules.poller import SchedulePoller
 from tests.guarantees import guarantee
 from tests.surfaces.schedules.schedule_kit import Timetable
 

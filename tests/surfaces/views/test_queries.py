@@ -7,13 +7,13 @@ import re
 import asyncpg
 import pytest
 
-from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
-from hanbeon.domain.schedules.history import ExecutionType
-from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.executions import ExecutionType
+from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
 from hanbeon.surfaces.offices import schemas as office_shapes
 from hanbeon.surfaces.offices import vocabulary as offices
 from hanbeon.surfaces.schedules import schemas as schedule_shapes
 from hanbeon.surfaces.schedules import vocabulary as schedules
+from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.store_parts import migrate
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import hanbeon

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hanbeon.store.operations import instances as instance_rows
-from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
 from hanbeon.surfaces.schedules.vocabulary import CANCELLED, ExecutionStatus
 from hanbeon.testing import TestKit
 from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
@@ -98,9 +98,9 @@ async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timet
     )
     once = await timetable.make(None, run_at="2190-06-01T12:00:00+09:00", paused=True)
     await timetable.make("0 3 * * *", starts_at="1960-02-29T23:59:59.000001+00:00")
-    kit.app.declared = DeclaredSchedules()
-    kit.app.declared.add(declared_schedule("nightly", {"task": "report", "cron": "0 3 * * *"}))
-    kit.app.declared.add(declared_schedule("gone", {"task": "report", "cron": "0 4 * * *"}))
+    kit.app.declared = {"schedules": DeclaredSchedules()}
+    kit.app.declared["schedules"].declare("nightly", {"task": "report", "cron": "0 3 * * *"})
+    kit.app.declared["schedules"].declare("gone", {"task": "report", "cron": "0 4 * * *"})
     starting = kit.app.worker()
     await starting.register()
     await kit.app.store.write(lambda tx: instance_rows.leave(tx, starting.instance))

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from hanbeon.domain.executions import ExecutionType, execution_key, manual_key, scheduled_key
 from hanbeon.domain.job import JobRecord, NewJob, OnConflict
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
-from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.schedules.definition import TaskSettings, execution_keys
+from hanbeon.domain.executions import TaskSettings, execution_keys
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, to_json
 

@@ -17,6 +17,7 @@ SURFACE = Surface(
             "hanbeon.surfaces.chains.commands:chain",
         ),
     ),
+    file="hanbeon.surfaces.chains.file_section:SECTION",
     pool="hanbeon.surfaces.chains.worker_pool:chain_pool",
     metrics="hanbeon.surfaces.chains.metrics:METRICS",
     store="hanbeon.surfaces.chains.store_part:PART",

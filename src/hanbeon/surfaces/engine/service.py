@@ -15,9 +15,9 @@ from hanbeon.domain.event_cursor import Cursor, EventPosition
 from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import check_limits_free, is_of_surface
-from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import LATE_US, summarise
 from hanbeon.domain.tally import Flow, Stock
+from hanbeon.domain.timing.checks import check_instant
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.changes import ChangeFollower

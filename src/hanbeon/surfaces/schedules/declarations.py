@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.job import check_size
-from hanbeon.domain.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules import definitions
+from hanbeon.surfaces.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
 from hanbeon.surfaces.schedules.references import as_json
 from hanbeon.surfaces.schedules.schemas import DeclaredSettings
 from hanbeon.surfaces.schema import Name
@@ -80,6 +80,10 @@ class DeclaredSchedules:
         _check_unique(self._all(), schedule)
         self._own[schedule.name] = schedule
 
+    def declare(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Check the fields of a schedule, and declare it in code."""
+        self.add(declared_schedule(name, fields))
+
     def check(self, origin: str, schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> None:
         """Reject a set if one of its names is declared elsewhere, or if arguments do not match their task."""
         every = self._all(without=origin)
@@ -94,6 +98,11 @@ class DeclaredSchedules:
         for schedule in schedules:
             _check_unique(self._all(without=origin), schedule)
         self._sets[origin] = {schedule.name: schedule for schedule in schedules}
+
+    @property
+    def tasks(self) -> Mapping[str, str]:
+        """The task of each schedule."""
+        return {each.name: each.task for each in self}
 
     def __iter__(self) -> Iterator[DeclaredSchedule]:
         return iter(self._all().values())

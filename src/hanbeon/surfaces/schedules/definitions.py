@@ -10,12 +10,12 @@ import msgspec
 
 from hanbeon.clock import MICROS, iso, micros, seconds_of
 from hanbeon.domain.json_text import to_json_text
-from hanbeon.domain.schedules.checks import check_timing
-from hanbeon.domain.schedules.definition import RULES, Definition
-from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
+from hanbeon.domain.timing.checks import check_timing
+from hanbeon.domain.timing.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.schedules.definition import RULES, Definition
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.zones import zone_of
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
-from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
-from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.executions import ExecutionType
+from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
+from hanbeon.surfaces.schedules.history import FireOutcome
+from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.schemas import Moment
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 

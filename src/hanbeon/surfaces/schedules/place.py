@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hanbeon.domain.executions import cause_of
 from hanbeon.domain.job import JobRecord
-from hanbeon.domain.schedules.definition import cause_of
 from hanbeon.surfaces.surface import JobPlace
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import iso
-from hanbeon.domain.schedules.checks import check_instant
-from hanbeon.domain.schedules.fire_times import Fire, Timing
+from hanbeon.domain.timing.checks import check_instant
+from hanbeon.domain.timing.fire_times import Fire, Timing
 from hanbeon.surfaces.schedules import definitions, schemas
 from hanbeon.surfaces.validation import given_fields
 from hanbeon.zones import zone_of

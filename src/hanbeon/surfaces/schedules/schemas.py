@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap, NoteKind
-from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
-from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.executions import ExecutionType
+from hanbeon.domain.timing.fire_times import ClockFold, ClockGap, NoteKind
 from hanbeon.rule import Rule
+from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
+from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON

@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
-from hanbeon.domain.schedules.declaration import InForce, overridden
 from hanbeon.store.operations.executions import ExecutionRecord
-from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
 from hanbeon.store.operations.tasks import TaskRecord
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.declaration import InForce, overridden
 from hanbeon.surfaces.schedules.definitions import fields_of
+from hanbeon.surfaces.schedules.rows import FireRecord, ScheduleRecord
 from hanbeon.surfaces.schedules.vocabulary import error_code, status_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.stored_json import StoredJson, decoded

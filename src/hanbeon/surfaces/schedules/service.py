@@ -11,19 +11,20 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import ScheduleNotFound, TaskNotFound
 from hanbeon.service.explain import explain_job
-from hanbeon.store.operations import executions, schedules
+from hanbeon.store.operations import executions
 from hanbeon.store.operations import tasks as known
 from hanbeon.store.operations.executions import ExecutionFilter, ExecutionRecord
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import definitions, keywords, schemas
+from hanbeon.surfaces.schedules import rows as schedules
+from hanbeon.surfaces.schedules.definition import Definition
 from hanbeon.surfaces.schedules.preview import DEFAULT_COUNT, next_fires, plan_preview
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask, as_json, key_of_schedule, name_of_task
+from hanbeon.surfaces.schedules.rows import ScheduleRecord
 from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.surfaces.schema import Explanation, Name

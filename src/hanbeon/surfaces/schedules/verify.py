@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import Any
 
 from hanbeon.domain.audit.findings import Finding
-from hanbeon.domain.audit.fires import ScheduleCode, audit_schedule
 from hanbeon.service.verify import Audited, SurfaceAudit
-from hanbeon.store.operations import audit_schedules as audit
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.schedules import audit_rows as audit
+from hanbeon.surfaces.schedules.fire_audit import ScheduleCode, audit_schedule
 
 _BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 _CAUSES = {

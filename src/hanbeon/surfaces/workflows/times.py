@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from hanbeon.domain.schedules.fire_times import Timing
-from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
+from hanbeon.domain.timing.fire_times import Timing
+from hanbeon.domain.timing.recurrence import daily, monthly, weekly
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.workflows.definition import Recurrence, ScheduleConfig
 from hanbeon.surfaces.workflows.literals import Frequency, Mode

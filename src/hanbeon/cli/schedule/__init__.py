@@ -1,1 +1,0 @@
-"""`hanbeon schedule`: manages schedules directly in the database; no server is needed."""
