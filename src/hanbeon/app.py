@@ -33,14 +33,17 @@ from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import open_store
+from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queues as queue_rows
-from hanbeon.store.operations.cancel import CancelFilter
+from hanbeon.store.operations.cancel import CancelFilter, reprioritise, requeue
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.store.operations.tallies import counts, statistics
 from hanbeon.store.store import Store
+from hanbeon.store.unknown_outcome import enqueue_once
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.surfaces.installation import Installation
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
@@ -237,7 +240,7 @@ class App(TaskDefinitions, Installation):
 
     async def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
-            return await self.store.enqueue_once(new)
+            return await enqueue_once(self.store, new)
         return await self.store.enqueue_within(transaction, new)
 
     def transaction(self) -> contextlib.AbstractAsyncContextManager[UserTransaction]:
@@ -290,11 +293,11 @@ class App(TaskDefinitions, Installation):
         default = CancelFilter()
         chosen = default.states if states is None else tuple(_state(state) for state in states)
         filter = CancelFilter(queue=queue, task=task, role=role, work_item=work_item, states=chosen)
-        return await self.store.cancel_where(filter)
+        return await cancel_where(self.store, filter)
 
     async def retry(self, job: Job[Any] | str) -> State:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
-        return await self.store.requeue(_id(job))
+        return await self.store.write(lambda tx: requeue(tx, self.store.lanes, _id(job)))
 
     async def reprioritise(
         self, job: Job[Any] | str, *, priority: int | None = None, urgent: bool | None = None
@@ -306,7 +309,7 @@ class App(TaskDefinitions, Installation):
             check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
             raise InvalidInput(f"must be True or False, got {quoted(urgent)}", field="urgent")
-        await self.store.reprioritise(_id(job), priority, urgent)
+        await self.store.write(lambda tx: reprioritise(tx, self.store.lanes, _id(job), priority, urgent))
 
     # Queues
 
@@ -338,7 +341,7 @@ class App(TaskDefinitions, Installation):
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Count the jobs in each state, exactly; as cheap with ten million jobs as with ten."""
-        return await self.store.counts(queue)
+        return await self.store.read(lambda tx: counts(tx, queue, self.store.unfolded))
 
     async def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
         """Statistics of a queue, or of each queue by name: jobs by state, and activity in the last `window` seconds.
@@ -346,7 +349,7 @@ class App(TaskDefinitions, Installation):
         Activity is how many were enqueued, started, succeeded, failed, …, and percentiles of wait and run times.
         """
         check_window(window, TIMINGS_KEPT_US)
-        return await self.store.statistics(queue, micros(window))
+        return await self.store.read(lambda tx: statistics(tx, queue, micros(window), self.store.unfolded))
 
     # Observing
 

@@ -13,6 +13,7 @@ from hanbeon.domain.log import LogPage, LogPosition, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.logs import read_log
 from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
@@ -62,7 +63,7 @@ class Job(Generic[R_co]):
         """
         check_log_range(attempt, limit)
         place = LogPosition() if after is None else LogPosition.parse(after)
-        return await self._owner.store.log(self.id, attempt, place, limit)
+        return await self._owner.store.read(lambda tx: read_log(tx, self.id, attempt, place, limit))
 
     async def blocked_by(self) -> list[str]:
         """Ids of the failed or cancelled jobs that it waits for."""

@@ -41,9 +41,6 @@ class Rows:
             raise step
         return {write.lease for write in writes if write.lease.seq not in step}
 
-    def is_blocking(self, transaction: UserTransaction | None) -> bool:
-        return False
-
     @property
     def written(self) -> list[list[int]]:
         return [[write.lease.seq for write in batch] for batch in self.writes]

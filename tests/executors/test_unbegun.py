@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hanbeon.store.operations.complete import recover
 from hanbeon.testing import TestKit
 from tests.executors import gated_module
 
@@ -24,7 +25,7 @@ async def test_loss_while_its_process_starts_fails_nothing(
         assert attempt._unbegun_note is not None
         await asyncio.wait([attempt._unbegun_note])
         await kit.clock.advance(kit.app.settings.lease + 1)
-        (lost,) = await kit.app.store.recover(10)
+        (lost,) = await kit.app.store.write(lambda tx: recover(tx, kit.app.store.lanes, 10))
         assert (lost.reason, lost.retry_count) == ("postponed", 0)
         await kit.worker.renew.run_once()
         gate.touch()

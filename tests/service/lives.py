@@ -6,10 +6,11 @@ from typing import Any
 from hanbeon.domain.job import Claimed, NewJob, OnConflict, OnDependencyFailure
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
+from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.complete import CompletionReport, recover
 from hanbeon.store.operations.dispatch import dispatch
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, note_overdue
 from hanbeon.store.operations.stream_replies import Reply, StreamProgress, Verdict, apply_replies
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.queue import queue_of_office
@@ -69,7 +70,7 @@ class Lives:
     async def lose(self, name: str) -> None:
         """An attempt whose instance vanishes."""
         (held,) = await self.claim(name, lease_us=1)
-        recovered = await self.store.recover(100)
+        recovered = await self.store.write(lambda tx: recover(tx, self.store.lanes, 100))
         assert [each.seq for each in recovered] == [held.seq]
 
 
@@ -114,15 +115,15 @@ async def _ends(lives: Lives) -> None:
     await lives.run("retried", Raised("once"), Returned())
     await lives.lose("running")
     held = await lives.claim("running")
-    await store.note_overdue(Lease(held[0].seq, held[0].fence))
+    await store.write(lambda tx: note_overdue(tx, store.lanes, Lease(held[0].seq, held[0].fence)))
     await lives.run("requeued", Raised("never", permanent=True))
-    await store.requeue(lives["requeued"])
+    await store.write(lambda tx: requeue(tx, store.lanes, lives["requeued"]))
     await lives.run("requeued", HandedBack(), Returned())
     held = await lives.claim("stopped")
     await store.cancel(lives["stopped"])
     await lives.settle(held, Returned())
     await lives.run("postponed", PutOff(0), PutOff(0), Returned())
-    await store.reprioritise(lives["ready"], 5, urgent=True)
+    await store.write(lambda tx: reprioritise(tx, store.lanes, lives["ready"], 5, urgent=True))
     await lives.enqueue(lives.new("delayed", delay_us=HOUR), lives.new("cancelled", delay_us=HOUR))
     await store.cancel(lives["cancelled"])
     await lives.enqueue(lives.new("replaced", delay_us=HOUR, unique_key="one", idempotency_key="a"))

@@ -22,6 +22,7 @@ from hanbeon.errors import (
 from hanbeon.store import schema
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.sqlite import _Connection
+from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate
 from tests.store.world import new_job
@@ -143,7 +144,7 @@ async def test_a_closed_store_says_so(migrated: str) -> None:
     await store.close()
     await store.close()
     with pytest.raises(DatabaseUnavailable, match="closed"):
-        await store.counts()
+        await store.read(lambda tx: counts(tx, None, store.unfolded))
     with pytest.raises(DatabaseUnavailable, match="closed"):
         await store.enqueue([new_job()])
     with pytest.raises(DatabaseUnavailable, match="closed"):
@@ -196,7 +197,7 @@ async def test_names_with_odd_signs_and_relative_ones(tmp_path: Path, monkeypatc
 async def test_two_open_a_new_file_at_once(empty_sqlite_url: str) -> None:
     stores = await asyncio.gather(*[opened(empty_sqlite_url) for _ in range(4)])
     await asyncio.gather(*[store.enqueue([new_job()]) for store in stores])
-    assert sum((await stores[0].counts()).values()) == 4
+    assert sum((await stores[0].read(lambda tx: counts(tx, None, stores[0].unfolded))).values()) == 4
     for store in stores:
         await store.close()
 

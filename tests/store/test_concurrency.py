@@ -22,6 +22,7 @@ from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
@@ -85,7 +86,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
     async with more_stores(world, 6) as stores:
         await asyncio.wait_for(asyncio.gather(*map(claim_and_settle, stores, range(6))), 300)
     assert set(claimed.values()) == {1}
-    assert (await world.store.counts())[State.SUCCEEDED] == len(jobs)
+    assert (await world.counts())[State.SUCCEEDED] == len(jobs)
     await world.events()
 
 
@@ -168,8 +169,8 @@ async def test_renew_and_recover_skip_locked_rows(postgres_world: World) -> None
             world.store.write(lambda tx: renew(tx, [lease_of(first), lease_of(second)], LEASE_US)), 60
         )
         assert (facts.renewed, facts.lost) == ({second.seq}, {first.seq})
-        assert await asyncio.wait_for(world.store.recover(10), 60) == []
-    (recovered,) = await world.store.recover(10)
+        assert await asyncio.wait_for(world.recover(10), 60) == []
+    (recovered,) = await world.recover(10)
     assert recovered.seq == first.seq
 
 
@@ -262,7 +263,7 @@ async def test_one_of_many_enqueuers_gets_the_unique_key(world: World, on_confli
     many = ENQUEUERS[world.on_postgres]
     async with more_stores(world, many) as stores:
         for store in stores:
-            await store.prepare_lanes([new_job()])
+            await store.write(partial(store.lanes.ensure, names=[new_job().lane]))
         for n in range(5):
             key = f"key {n}"
             jobs = [new_job(unique_key=key, on_conflict=on_conflict, args=f"[{place}]") for place in range(many)]
@@ -308,7 +309,12 @@ async def test_one_of_many_requeued_jobs_gets_the_unique_key(world: World) -> No
         ids.append(await world.make(unique_key="key"))
         await world.finish(ids[-1], Raised("boom"))
     async with more_stores(world, 8) as stores:
-        answers = await together(*[store.requeue(job_id) for store, job_id in zip(stores, ids, strict=True)])
+        answers = await together(
+            *[
+                store.write(partial(requeue, lanes=store.lanes, job_id=job_id))
+                for store, job_id in zip(stores, ids, strict=True)
+            ]
+        )
     assert [type(answer) for answer in answers].count(State) == 1
     assert [type(answer) for answer in answers].count(UniqueKeyTaken) == 7
 
@@ -338,7 +344,7 @@ async def test_prune_leaves_no_dependent_waiting_forever(world: World) -> None:
             there = await world.store.read(partial(jobs_by_id, ids=[failed]))
             assert len(made) == len(there)
             for job in made:
-                await world.store.requeue(failed)
+                await world.requeue(failed)
                 await world.finish(failed)
                 await world.finish(job.id)
 
@@ -371,9 +377,9 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 6:
                 await store.cancel(job_id)
             case 7:
-                await store.requeue(job_id)
+                await store.write(partial(requeue, lanes=store.lanes, job_id=job_id))
             case _:
-                await store.reprioritise(job_id, dice.randrange(9), None)
+                await store.write(lambda tx: reprioritise(tx, store.lanes, job_id, dice.randrange(9), None))
 
     async def commands(store: Store) -> None:
         for _ in range(40):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from hanbeon.domain.outcome import HandedBack, PutOff, Raised, Returned, TimedOu
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, DatabaseUnavailable, NotFound
 from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.operations.cancel import cancel, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.tallies import fold
@@ -43,10 +45,11 @@ async def churn(store: Store, number: int, rounds: int) -> None:
         await store.complete(
             [CompletionReport(job.seq, job.fence, chance.choice(OUTCOMES), instance=number) for job in held]
         )
-        for ask in (store.cancel, store.requeue):
+        for ask in (cancel, requeue):
             if chance.random() < 0.4:
+                job_id = chance.choice([first.id, second.id])
                 with contextlib.suppress(Conflict, NotFound):
-                    await ask(chance.choice([first.id, second.id]))
+                    await store.write(partial(ask, lanes=store.lanes, job_id=job_id))
         if chance.random() < 0.3:
             await store.prune(-1, 5)
 

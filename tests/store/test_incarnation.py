@@ -19,11 +19,12 @@ from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.complete import CompletionReport, recover
 from hanbeon.store.operations.incarnation import begin_incarnation
 from hanbeon.store.operations.instances import NewInstance, register
 from hanbeon.store.operations.lease import renew
 from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from tests.databases.locks import somebody_waits
@@ -73,7 +74,7 @@ async def test_a_store_of_an_earlier_incarnation_is_refused(database_url: str, s
         lambda: store.enqueue([new_job(), new_job()]),
         lambda: store.enqueue([new_job(task=f"t{number}") for number in range(60)]),
         lambda: store.job(known.id),
-        lambda: store.recover(10),
+        lambda: store.write(lambda tx: recover(tx, store.lanes, 10)),
         lambda: store.commit(transaction) if transaction is not None else store.number_events(),
     ):
         with pytest.raises(DatabaseRestored, match="restart the process"):
@@ -82,7 +83,7 @@ async def test_a_store_of_an_earlier_incarnation_is_refused(database_url: str, s
     await store.close()
     await store.open()
     assert not store.restored.is_set()
-    assert (await store.counts())[State.READY] == 1
+    assert (await store.read(lambda tx: counts(tx, None, store.unfolded)))[State.READY] == 1
 
 
 async def test_a_callers_transaction_of_an_earlier_incarnation(postgres_url: str) -> None:
@@ -118,7 +119,7 @@ async def test_no_write_that_began_before_a_restore_commits_after_it(postgres_ur
         "claim": lambda: store.claim(request),
         "succeed": lambda: store.succeed([held], [None]),
         "fail": lambda: store.complete([CompletionReport(held.seq, held.fence, Raised("boom"), instance=instance)]),
-        "recover": lambda: store.recover(10),
+        "recover": lambda: store.write(lambda tx: recover(tx, store.lanes, 10)),
     }
     other: Any = await asyncpg.connect(postgres_url)
     try:
@@ -225,7 +226,7 @@ async def test_another_instance_with_the_fence_writes_nothing(world: World) -> N
     assert (facts.renewed, facts.lost) == (set(), {held.seq})
     assert (await world.store.read(lambda tx: lease_rows.look(tx, [lease]))).lost == {held.seq}
     assert await world.store.write_progress(lease, "0.5") is False
-    assert await world.store.note_overdue(lease) is False
+    assert await world.note_overdue(lease) is False
     assert await world.store.write_logs([LogWrite(lease, LogOffer((), None))]) == set()
     assert await world.job(held.id) == before
     assert await world.rows() == rows
@@ -264,7 +265,7 @@ async def test_a_worker_stops_when_the_database_was_restored(database_url: str) 
     async with App(database_url) as again:
         record = await again.store.job(job.id)
         assert (record.state, record.fence) == (State.RUNNING, 1), "nothing was written after the restore"
-        (recovered,) = await again.store.recover(10)
+        (recovered,) = await again.store.write(lambda tx: recover(tx, again.store.lanes, 10))
         assert recovered.id == job.id
 
 

@@ -26,7 +26,7 @@ async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
     assert [answer.id for answer in answers] == [job.id for job in jobs]
     rows = await world.rows()
     assert (rows.jobs, rows.edges, rows.event_batches) == (235, 4 * 115, 8)
-    assert (await world.store.counts())[State.PENDING] == 115
+    assert (await world.counts())[State.PENDING] == 115
     order = [job.id for job in await world.store.read(lambda tx: list_jobs(tx, JobFilter(), 0, 1_000))]
     assert order == [job.id for job in jobs]
     assert [event.job_id for event in await world.events()] == order

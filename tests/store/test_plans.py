@@ -11,11 +11,13 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.backends import open_store
+from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.database import postgres
 from hanbeon.store.database.sqlite import SqliteUserTransaction
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.queries import JobFilter, list_jobs
+from hanbeon.store.operations.tallies import counts, statistics
 from hanbeon.store.statements import names, statement
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate
@@ -319,7 +321,7 @@ async def test_sqlite_few_unfinished_jobs_have_constant_cost(sqlite_store: Store
 
     async def end(count: int) -> None:
         await sqlite_store.enqueue([new_job() for _ in range(count)])
-        await sqlite_store.cancel_where(CancelFilter(states=(State.READY,)))
+        await cancel_where(sqlite_store, CancelFilter(states=(State.READY,)))
         while await sqlite_store.number_events() or await sqlite_store.fold():
             pass
 
@@ -334,7 +336,10 @@ async def test_sqlite_counts_have_constant_cost(sqlite_store: Store, steps: Step
     async def cost() -> int:
         while await sqlite_store.fold():
             pass
-        return await steps.of(sqlite_store.counts("default"), sqlite_store.statistics("default", 3_600_000_000))
+        return await steps.of(
+            sqlite_store.read(lambda tx: counts(tx, "default", sqlite_store.unfolded)),
+            sqlite_store.read(lambda tx: statistics(tx, "default", 3_600_000_000, sqlite_store.unfolded)),
+        )
 
     await sqlite_store.enqueue([new_job(priority=n % 3) for n in range(30)])
     few = await cost()

@@ -36,7 +36,7 @@ async def _fill(world: World, first: int, last: int) -> None:
 async def _page(tx: Tx, after: str, limit: int) -> list[str]:
     found = await queues_after(tx, after, limit)
     names = {each.id: each.name for each in found.items}
-    numbers, _ = await statistics_of(tx, names, HOUR_US, UnfoldedBatches())
+    numbers = await statistics_of(tx, names, HOUR_US, UnfoldedBatches())
     assert all(each.states[State.READY] == 1 and each.oldest_ready is not None for each in numbers.values())
     assert found.more
     return list(numbers)
@@ -73,7 +73,7 @@ async def test_overview_has_few_statements(world: World) -> None:
 
     async def read(tx: Tx) -> int:
         statements = Statements(tx)
-        found, _ = await read_overview(statements, HOUR_US, MINUTE_US, UnfoldedBatches())  # type: ignore[arg-type]
+        found = await read_overview(statements, HOUR_US, MINUTE_US, UnfoldedBatches())  # type: ignore[arg-type]
         assert (found.queues, len(found.late), found.oldest_ready_us) == (FEW, FEW, 100_000_000)
         return statements.count
 
@@ -123,7 +123,7 @@ async def test_page_of_queues_is_bounded_in_bytes(world: World, monkeypatch: pyt
     monkeypatch.setattr("hanbeon.store.operations.pages.PAGE_BYTES", 100)
 
     async def names(after: str) -> list[str]:
-        return [each.name for each in (await world.store.queue_page(after, 100, HOUR_US)).queues.items]
+        return [each.name for each in (await world.queue_page(after, 100, HOUR_US)).queues.items]
 
     roles = {f"role{n}": 1 for n in range(10)}
     for queue in ("q00001", "q00002"):

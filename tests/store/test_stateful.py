@@ -18,6 +18,7 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease, renew
 from hanbeon.store.operations.queries import JobFilter, list_jobs
@@ -191,9 +192,9 @@ class Commands(RuleBasedStateMachine):
         """Time passes, and the loops that look at it may have run."""
         self.run(self.world.clock.advance(seconds))
         if "recover" in loops:
-            assert len(self.run(self.world.store.recover(1000))) == self.model.recover(self.now)
+            assert len(self.run(self.world.recover(1000))) == self.model.recover(self.now)
         if "promote" in loops:
-            assert self.run(self.world.store.promote(1000)) == self.model.promote(self.now)
+            assert self.run(self.world.promote(1000)) == self.model.promote(self.now)
 
     @precondition(lambda self: self.model.jobs)
     @rule(
@@ -210,10 +211,12 @@ class Commands(RuleBasedStateMachine):
         if verb == "cancel":
             self.both(lambda: self.model.cancel(job), store.cancel(job_id))
         elif verb == "requeue":
-            answers = self.both(lambda: self.model.requeue(job, self.now), store.requeue(job_id))
+            answers = self.both(
+                lambda: self.model.requeue(job, self.now), store.write(lambda tx: requeue(tx, store.lanes, job_id))
+            )
             assert answers is None or answers[1] is job.state
         else:
-            asked = store.reprioritise(job_id, priority, urgent)
+            asked = store.write(lambda tx: reprioritise(tx, store.lanes, job_id, priority, urgent))
             self.both(lambda: self.model.reprioritise(job, priority, urgent), asked)
 
     @precondition(lambda self: self.model.queues)

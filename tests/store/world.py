@@ -14,19 +14,24 @@ from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State, is_legal
 from hanbeon.domain.outcome import Outcome, Returned
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.domain.statistics import all_states
+from hanbeon.domain.statistics import QueueStatistics, all_states
 from hanbeon.domain.tally import Stock
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Dialect
 from hanbeon.store.operations import tallies
+from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.operations.complete import Completed, CompletionReport, Recovered, recover
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, note_overdue
+from hanbeon.store.operations.overview import queue_page
+from hanbeon.store.operations.promote import promote
+from hanbeon.store.operations.prune import count_prunable
 from hanbeon.store.operations.queries import jobs_by_id
+from hanbeon.store.operations.queues import QueuePage
 from hanbeon.store.schema import MIGRATIONS, script
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
@@ -117,6 +122,33 @@ class World:
     ) -> list[Claimed]:
         request = ClaimRequest(INSTANCE, tasks, want, lease_us, cursor)
         return (await self.store.claim(request)).jobs
+
+    async def promote(self, limit: int) -> int:
+        return await self.store.write(lambda tx: promote(tx, self.store.lanes, limit))
+
+    async def requeue(self, job_id: str) -> State:
+        return await self.store.write(lambda tx: requeue(tx, self.store.lanes, job_id))
+
+    async def recover(self, limit: int, random_share: float = 0.0) -> list[Recovered]:
+        return await self.store.write(lambda tx: recover(tx, self.store.lanes, limit, random_share))
+
+    async def reprioritise(self, job_id: str, priority: int | None, urgent: bool | None) -> None:
+        await self.store.write(lambda tx: reprioritise(tx, self.store.lanes, job_id, priority, urgent))
+
+    async def note_overdue(self, held: Lease) -> bool:
+        return await self.store.write(lambda tx: note_overdue(tx, self.store.lanes, held))
+
+    async def counts(self, queue: str | None = None) -> dict[State, int]:
+        return await self.store.read(lambda tx: tallies.counts(tx, queue, self.store.unfolded))
+
+    async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
+        return await self.store.read(lambda tx: tallies.statistics(tx, queue, window_us, self.store.unfolded))
+
+    async def queue_page(self, after: str, limit: int, window_us: int) -> QueuePage:
+        return await self.store.read(lambda tx: queue_page(tx, after, limit, window_us, None, self.store.unfolded))
+
+    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
+        return await self.store.read(lambda tx: count_prunable(tx, self.store.retention, older_than_us))
 
     async def claim_ids(self, want: int = 100, tasks: Sequence[str] = ("t",)) -> list[str]:
         return [job.id for job in await self.claim(want, tasks)]
@@ -218,7 +250,7 @@ class World:
 
 async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:
     tallied, found = await tallies.stocks(tx), await tallies.recount(tx)
-    counted, _ = await tallies.counts(tx, None, tallies.UnfoldedBatches())
+    counted = await tallies.counts(tx, None, tallies.UnfoldedBatches())
     return _solid(tallied), _solid(found), counted
 
 

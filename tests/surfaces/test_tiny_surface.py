@@ -21,6 +21,7 @@ from hanbeon.clock import SystemClock
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.store.backends import open_store
+from hanbeon.store.operations.prune import count_prunable
 from tests.server.client import Client, serving
 from tests.surfaces.reminders.retention import TEXTS
 from tests.surfaces.reminders.surface import WITHOUT_TABLE
@@ -105,13 +106,13 @@ async def test_retention_covers_its_rows(app_url: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(App, "surfaces", (*App.surfaces, WITHOUT_TABLE))
     async with App(app_url) as app:
         TEXTS[:] = ["one", "two", "three"]
-        assert (await app.store.count_prunable(0))["reminder_texts"] == 3
+        assert (await app.store.read(lambda tx: count_prunable(tx, app.store.retention, 0)))["reminder_texts"] == 3
         assert await app.store.prune(0, 2) == 2
         assert TEXTS == ["three"]
         async with serving(app) as client:
             assert 'hanbeon_pruned_rows_total{kind="reminder_texts"} 2' in (await client.get("/metrics")).body.decode()
         await app.store.prune(0, 2)
-        assert (await app.store.count_prunable(0))["reminder_texts"] == 0
+        assert (await app.store.read(lambda tx: count_prunable(tx, app.store.retention, 0)))["reminder_texts"] == 0
 
 
 async def test_store_without_surfaces_prunes_nothing(app_url: str) -> None:

@@ -86,12 +86,13 @@ def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, j
 async def _count(database: str | None, filters: dict[str, Any]) -> tuple[int, bool]:
     """Return how many jobs match, and False if there are more."""
     from hanbeon.cli.installation import database_of, open_installation
+    from hanbeon.store.batch_cancel import count_unfinished
     from hanbeon.store.operations.cancel import CancelFilter
 
     async with open_installation(database) as installation:
         if "work_item" in filters:
             app = database_of(installation, "work-item", _NO_WORK_ITEMS)
-            return await app.store.count_unfinished(CancelFilter(**filters)), True
+            return await count_unfinished(app.store, CancelFilter(**filters)), True
         found = await installation.engine.bulk(action="cancel", filter=_filter(filters), dry_run=True)
         return found.matched, not found.more
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hanbeon.cli.options import Database, Json, Yes
+from hanbeon.store.operations.prune import count_prunable
 
 _BATCH = 1_000
 
@@ -55,7 +56,9 @@ async def _count(database: str | None, age: float | None) -> dict[str, int]:
     from hanbeon.cli.open_app import open_app
 
     async with open_app(database) as app:
-        return await app.store.count_prunable(_age_us(age, app.settings.retention, app.settings.lease))
+        return await app.store.read(
+            lambda tx: count_prunable(tx, app.store.retention, _age_us(age, app.settings.retention, app.settings.lease))
+        )
 
 
 async def _prune(database: str | None, age: float | None) -> None:

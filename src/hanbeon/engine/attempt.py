@@ -19,7 +19,7 @@ from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.store import Store
-from hanbeon.store.user_transaction import UserTransaction
+from hanbeon.store.user_transaction import UserTransaction, is_blocking
 from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 
@@ -219,7 +219,7 @@ class Attempt:
             try:
                 held = await self.claim.store.write_progress(self.lease, text, self.user_transaction)
             except DatabaseUnavailable:
-                if self.stopping or self.claim.store.is_blocking(self.user_transaction):
+                if self.stopping or is_blocking(self.user_transaction):
                     raise  # In the second case it goes through its transaction, which is lost.
                 # A database that refuses for a moment must not fail the body; its lease limits the wait.
                 await asyncio.sleep(_RETRY_SECONDS)

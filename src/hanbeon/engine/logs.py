@@ -18,7 +18,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.store import Store
-from hanbeon.store.user_transaction import UserTransaction
+from hanbeon.store.user_transaction import UserTransaction, is_blocking
 
 _log = get_logger("hanbeon.engine")
 _FIRST_SECONDS = 0.05
@@ -156,7 +156,7 @@ class Logs:
             due = [log for log in self._waiting if log.due_at <= now]
             for log in due:
                 # Not through the user transaction: that would show at its end only, which writes it anyway.
-                if self._store.is_blocking(log.attempt.user_transaction):
+                if is_blocking(log.attempt.user_transaction):
                     log.due_at = now + _BETWEEN_SECONDS
             await self._write([log for log in due if log.due_at <= now])
         return max(0.001, min((log.due_at - _now() for log in self._waiting), default=_ASLEEP_SECONDS))
@@ -164,7 +164,7 @@ class Logs:
     async def write_now(self, logs: Iterable[AttemptLog]) -> None:
         """Write these, due or not."""
         async with self._writing:
-            await self._write([log for log in logs if not self._store.is_blocking(log.attempt.user_transaction)])
+            await self._write([log for log in logs if not is_blocking(log.attempt.user_transaction)])
 
     async def write_rest(self, log: AttemptLog, transaction: UserTransaction | None) -> None:
         """Write all that is left, before the attempt's end is written: after that it would be refused.
@@ -173,7 +173,7 @@ class Logs:
         then the rest of the log is given up, since the end matters more.
         """
         log.finish()
-        if transaction is not None and self._store.is_blocking(transaction):
+        if transaction is not None and is_blocking(transaction):
             return await self._write_within(log, transaction)
         give_up_at = self._ending.setdefault(log, _now() + self._patience)
         try:

@@ -11,6 +11,9 @@ from hanbeon.engine.execution_log import log_end
 from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations.complete import recover
+from hanbeon.store.operations.promote import promote
+from hanbeon.store.operations.prune import retain
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -32,7 +35,7 @@ class Maintenance:
 
     async def recover(self) -> float:
         """Recover the jobs of instances that are gone, or of an earlier run of this one."""
-        recovered = await self._store.recover(_BATCH, random.random())
+        recovered = await self._store.write(lambda tx: recover(tx, self._store.lanes, _BATCH, random.random()))
         self.recovered += len(recovered)
         for item in recovered:
             _log.warning("recovered", job=item.id, task=item.task, attempt=item.fence, became=item.state.value)
@@ -49,7 +52,7 @@ class Maintenance:
         if wait_us > 0:
             return min(self.settings.poll, max(0.001, wait_us / MICROS))
         # None promoted: another instance is promoting them now.
-        promoted = await self._store.promote(_BATCH)
+        promoted = await self._store.write(lambda tx: promote(tx, self._store.lanes, _BATCH))
         self.promoted += promoted
         return AGAIN if promoted else _BETWEEN_TRIES
 
@@ -75,7 +78,9 @@ class Maintenance:
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""
         retention, every = micros(self.settings.retention), micros(self.settings.prune_every)
-        pruned, lag_us = await self._store.retain(retention, every, _BATCH)
+        pruned, lag_us = await self._store.write(
+            lambda tx: retain(tx, self._store.lanes, self._store.retention, retention, every, _BATCH)
+        )
         self.pruned += pruned
         if bool(lag_us) is not self._clock_jumped:
             self._clock_jumped = bool(lag_us)

@@ -13,7 +13,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.executor import StopCause
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
-from hanbeon.store.operations.lease import Lease, LeaseFacts
+from hanbeon.store.operations.lease import Lease, LeaseFacts, note_overdue
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -145,6 +145,6 @@ class RunningAttempts:
         """Written before the attempt's end, which waits for this; time-limited, since the end matters more."""
         try:
             async with asyncio.timeout(_NOTE_SECONDS):
-                await self._store.note_overdue(attempt.lease)
+                await self._store.write(lambda tx: note_overdue(tx, self._store.lanes, attempt.lease))
         except (DatabaseUnavailable, TimeoutError) as error:
             _log.warning("overdue_not_noted", job=attempt.job.id, error=str(error))

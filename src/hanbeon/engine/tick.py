@@ -10,6 +10,7 @@ from hanbeon.clock import micros
 from hanbeon.engine.loop import AGAIN
 from hanbeon.engine.worker import Done, Worker
 from hanbeon.settings import Settings
+from hanbeon.store.operations.prune import retain
 from hanbeon.store.store import Store
 
 GRACE_SHARE = 0.2
@@ -74,6 +75,10 @@ async def _maintain(store: Store, settings: Settings, ends_at: float) -> int:
     while loop.time() < ends_at and (await store.number_events() or await store.fold()):
         pass
     retention, every = micros(settings.retention), micros(settings.prune_every)
-    while loop.time() < ends_at and (found := (await store.retain(retention, every, _PRUNE_BATCH)).pruned):
+    while loop.time() < ends_at and (
+        found := (
+            await store.write(lambda tx: retain(tx, store.lanes, store.retention, retention, every, _PRUNE_BATCH))
+        ).pruned
+    ):
         pruned += found
     return pruned

@@ -13,6 +13,7 @@ from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.runner import Ended, Runner
 from hanbeon.errors import HanbeonError
 from hanbeon.store.operations.complete import Completed
+from hanbeon.store.operations.traces import keep_traces
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 from hanbeon.telemetry.tracer import Tracer
@@ -60,7 +61,7 @@ class TracedRunner(Runner):
         if root is not None and not isinstance(outcome, Returned):
             # The next attempt belongs to the same trace. If this cannot be written now, it begins another.
             with contextlib.suppress(HanbeonError):
-                await self._store.keep_trace(attempt.job.seq, root)
+                await self._store.write(lambda tx: keep_traces(tx, {attempt.job.seq: root.text}))
         await super()._persist(attempt, outcome, error)
 
     def _log_end(self, attempt: Attempt, settled: Completed | None) -> None:

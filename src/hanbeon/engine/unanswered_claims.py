@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from hanbeon.clock import Clock
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations.complete import hand_back
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -51,7 +53,9 @@ class UnansweredClaims:
             return
         for instance, tasks in self._tasks.items():
             begun = self._attempts.begun()
-            held, released = await self._store.hand_back(instance, tasks, begun)
+            held, released = await self._store.write(
+                partial(hand_back, lanes=self._store.lanes, instance=instance, tasks=tasks, begun=begun)
+            )
             self._attempts.forget(instance, begun - held)
             for item in released:
                 _log.warning("claim_unanswered", job=item.id, task=item.task, attempt=item.fence)

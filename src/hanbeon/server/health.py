@@ -86,8 +86,7 @@ class Health:
     async def metrics(self) -> Response:
         app = self._context.app
         most = app.settings.metrics_queues
-        (queues, reserved), unfolded = await app.store.read(lambda tx: read_numbers(tx, most, app.store.unfolded))
-        app.store.fold_if_behind(unfolded)
+        queues, reserved = await app.store.read(lambda tx: read_numbers(tx, most, app.store.unfolded))
         instances = await app.instances()
         of_surfaces: list[SurfaceMetrics] = [load(each.metrics) for each in app.surfaces if each.metrics is not None]
         gauges = [gauge for each in of_surfaces for gauge in await app.store.read(each.read)]

@@ -15,6 +15,7 @@ from hanbeon.settings import masked
 from hanbeon.store.backends import open_store
 from hanbeon.store.database import sqlite_backup
 from hanbeon.store.database.sqlite import SqliteDatabase
+from hanbeon.store.operations.complete import recover
 from hanbeon.store.operations.incarnation import Restored, begin_incarnation
 from hanbeon.store.store import Store
 
@@ -66,7 +67,7 @@ async def after_restore(store: Store) -> RestoreReport:
     await store.open()
     try:
         recovered = 0
-        while batch := await store.recover(_RECOVERED_AT_ONCE):
+        while batch := await store.write(lambda tx: recover(tx, store.lanes, _RECOVERED_AT_ONCE)):
             recovered += len(batch)
     finally:
         await store.close()

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hanbeon.domain.actor import current_actor, nobody
+from hanbeon.domain.actor import current_actor
 from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.log import LogPage, LogPosition
-from hanbeon.domain.statistics import QueueStatistics
-from hanbeon.domain.tally import Stock
-from hanbeon.domain.trace_context import TraceContext
 from hanbeon.errors import (
     DatabaseRestored,
-    DatabaseUnavailable,
     InvalidInput,
     JobNotFound,
-    NotFound,
     OtherDatabase,
 )
-from hanbeon.quotation import quoted
 from hanbeon.store.database.postgres import PostgresUserTransaction
 from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
@@ -32,15 +23,11 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies, traces
+from hanbeon.store.operations import lease, logs, prune, queries, queues, traces
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.overview import Overview, read_overview
-from hanbeon.store.operations.queues import QueuePage
-from hanbeon.store.operations.retention import Retention
 from hanbeon.store.statements import statement
 from hanbeon.store.transactions import Transactions
-from hanbeon.store.turns import in_turns
 from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
@@ -48,7 +35,6 @@ if TYPE_CHECKING:
     from hanbeon.store.fast.path import FastPath
 
 T = TypeVar("T")
-_UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
 
@@ -97,20 +83,6 @@ class Store(Transactions):
 
         return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
 
-    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
-
-        If that is not answered either, the error has the ids, for the caller to try again.
-        """
-        try:
-            return await self.enqueue(jobs)
-        except DatabaseUnavailable:
-            try:
-                return await self.enqueue(jobs)
-            except DatabaseUnavailable as error:
-                error.ids = tuple(job.id for job in jobs)
-                raise
-
     async def enqueue_one(self, job: NewJob, precondition: RowVersion | None = None) -> enqueues.Enqueued | None:
         """Create a job by a fast path, if there is one and the precondition holds; None: use the general path."""
         if self.fast is None or self.tracer is not None:
@@ -146,7 +118,7 @@ class Store(Transactions):
                 "connect it to the one of HANBEON_DATABASE_URL",
                 field="transaction",
             )
-        await self.prepare_lanes(jobs)
+        await self._prepare_lanes(jobs)
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
@@ -175,7 +147,7 @@ class Store(Transactions):
         answers, transaction.lanes = await transaction.within(self._traced(enqueue))
         return answers
 
-    async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
+    async def _prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Create the missing lanes of these jobs, in a transaction of their own."""
         names = [job.lane for job in jobs]
         if self.lanes.missing(names):
@@ -212,10 +184,6 @@ class Store(Transactions):
         if self.tracer is not None or current_actor() is not None:
             return None
         return self.fast
-
-    async def keep_trace(self, job: int, context: TraceContext) -> None:
-        """Note the trace of a job that had none, for its next attempts."""
-        await self.write(lambda tx: traces.keep_traces(tx, {job: context.text}))
 
     async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
         """End the attempts whose leases are held; those missing from the answer were rejected."""
@@ -292,76 +260,15 @@ class Store(Transactions):
             return await transaction.within(lambda tx: logs.write_logs(tx, writes))
         return await self.write(lambda tx: logs.write_logs(tx, writes))
 
-    def is_blocking(self, transaction: UserTransaction | None) -> bool:
-        """True if nothing else can be written while this transaction lasts."""
-        return isinstance(transaction, SqliteUserTransaction)
-
     async def note_begin(self, held: lease.Lease, *, begun: bool) -> bool:
         return await self.write(lambda tx: lease.note_begin(tx, held, begun=begun))
 
-    async def note_overdue(self, held: lease.Lease) -> bool:
-        return await self.write(lambda tx: lease.note_overdue(tx, self.lanes, held))
-
-    async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
-        return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
-
-    async def hand_back(
-        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
-    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
-        """Release what the instance is said to run and never began; see `complete.hand_back`."""
-        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
-
-    async def promote(self, limit: int) -> int:
-        return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
-
-    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
-        """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
-        return await self.read(lambda tx: prune.count_prunable(tx, self._parts, older_than_us))
-
-    @property
-    def _parts(self) -> Sequence[Retention]:
-        assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
-        return self.retention
-
-    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
-        """Prune what is past its retention. `every_us`: how often that is done."""
-        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
-
     async def prune(self, older_than_us: int, limit: int) -> int:
         """Prune what is older, by the database's clock, whatever that says."""
-        return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, self.retention, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
-
-    async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
-        """Cancel all jobs that match now, in batches; return the accepted ids in creation order."""
-        return (await self.cancel_newest(filter, cancels.ALL_JOBS))[0]
-
-    async def cancel_newest(self, filter: cancels.CancelFilter, most: int) -> tuple[list[str], bool]:
-        """Cancel up to `most` of the jobs that match now, in batches; return the accepted ids, and if more match.
-
-        Newest first: a job that waits for another of them is cancelled before that one's end could fail it.
-        """
-        lanes = await self._lanes(filter.queue)
-        found = await self.read(lambda tx: cancels.matching(tx, lanes, filter, most))
-
-        async def cancel(seqs: Sequence[int]) -> list[str]:
-            return await self.write(lambda tx: cancels.cancel_these(tx, self.lanes, seqs, filter.states))
-
-        accepted = await in_turns(found.seqs[::-1], cancel)
-        return [job_id for ids in reversed(accepted) for job_id in ids], found.more
-
-    async def count_unfinished(self, filter: cancels.CancelFilter) -> int:
-        """Count the jobs that `cancel_where` would find now."""
-        lanes = await self._lanes(filter.queue)
-        return len((await self.read(lambda tx: cancels.matching(tx, lanes, filter))).seqs)
-
-    async def requeue(self, job_id: str) -> State:
-        return await self.write(lambda tx: cancels.requeue(tx, self.lanes, job_id))
-
-    async def reprioritise(self, job_id: str, priority: int | None, urgent: bool | None) -> None:
-        await self.write(lambda tx: cancels.reprioritise(tx, self.lanes, job_id, priority, urgent))
 
     async def change_queue(
         self, name: str, limits: Mapping[str, Any] | None = None, paused: bool | None = None
@@ -375,80 +282,6 @@ class Store(Transactions):
         if not found:
             raise JobNotFound(job_id)
         return found[0]
-
-    async def log(self, job_id: str, attempt: int | None, place: LogPosition, limit: int) -> LogPage:
-        """Return up to `limit` lines of a job's log after a place."""
-        page = await self.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
-        if not page.entries:
-            await self.job(job_id)  # Raises if there is no such job.
-        return page
-
-    async def counts(self, queue: str | None = None) -> dict[State, int]:
-        """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
-        counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue, self.unfolded))
-        self.fold_if_behind(unfolded)
-        return counted
-
-    async def stock(self, queue: str) -> Stock:
-        """Return the counts of a queue with the total run time of succeeded jobs."""
-        found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue, self.unfolded))
-        self.fold_if_behind(unfolded)
-        return found
-
-    async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
-        """Return the statistics of one queue, or of all by name, now and over the last `window_us`."""
-        found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us, self.unfolded))
-        self.fold_if_behind(unfolded)
-        return found
-
-    async def queue_page(self, after: str, limit: int, window_us: int, like: str | None = None) -> QueuePage:
-        """Return the queues that follow this name and hold the text `like`, with their statistics."""
-
-        async def read(tx: Tx) -> tuple[QueuePage, int]:
-            page = await queues.queues_after(tx, after, limit, like)
-            names = {each.id: each.name for each in page.items}
-            numbers, unfolded = await tallies.statistics_of(tx, names, window_us, self.unfolded)
-            return QueuePage(page, numbers, await queries.now_us(tx)), unfolded
-
-        found, unfolded = await self.read(read)
-        self.fold_if_behind(unfolded)
-        return found
-
-    async def overview(self, alive_within_us: int, late_us: int) -> Overview:
-        """Return the numbers of the whole installation; the cost depends neither on jobs nor on idle queues."""
-        found, unfolded = await self.read(lambda tx: read_overview(tx, alive_within_us, late_us, self.unfolded))
-        self.fold_if_behind(unfolded)
-        return found
-
-    async def _lanes(self, queue: str | None) -> tuple[int, int]:
-        lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
-        if lanes is None:
-            raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
-        return lanes
-
-    async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
-        """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
-        with nobody():
-            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
-
-    def fold_if_behind(self, unfolded: int) -> None:
-        """Fold in the background if no worker does, so that the next reader has less to add up.
-
-        Never in the foreground: on SQLite the reader may be inside a transaction that holds the write lock.
-        """
-        if unfolded > _UNFOLDED_LIMIT and (self._folding is None or self._folding.done()):
-            self._folding = asyncio.get_running_loop().create_task(self._fold_all())
-
-    async def _fold_all(self) -> None:
-        with contextlib.suppress(DatabaseUnavailable):
-            while await self.number_events():
-                pass
-            while await self.fold():
-                pass
-
-    async def number_events(self, limit: int = 1000) -> int:
-        with nobody():  # Readers do this, too.
-            return await self.write(lambda tx: events.number_events(tx, limit))
 
 
 class NotSucceeded(Exception):

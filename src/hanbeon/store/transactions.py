@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock
-from hanbeon.domain.actor import Actor, current_actor
+from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.trace_context import current_trace
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
 from hanbeon.store import statements
 from hanbeon.store.database.notify import Notifier
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.database.sqlite import SqliteDatabase
-from hanbeon.store.operations import probe
+from hanbeon.store.operations import events, probe, tallies
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hanbeon.telemetry.tracer import Tracer
 
 T = TypeVar("T")
+_UNFOLDED_LIMIT = 1000
 
 
 class Transactions:
@@ -113,7 +114,10 @@ class Transactions:
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
         with self._noticing():
-            return await self.database.read(operation)
+            answer = await self.database.read(operation)
+        if self.unfolded.behind > _UNFOLDED_LIMIT:
+            self._fold_in_background()
+        return answer
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
@@ -164,6 +168,31 @@ class Transactions:
         for callback in after.callbacks:
             callback()
         self.notifier.send(after.hints)
+
+    async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
+        """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
+        with nobody():
+            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
+
+    def _fold_in_background(self) -> None:
+        """Fold if no worker does, so that the next reader has less to add up.
+
+        Never in the foreground: on SQLite the reader may be inside a transaction that holds the write lock.
+        """
+        self.unfolded.behind = 0
+        if self._folding is None or self._folding.done():
+            self._folding = asyncio.get_running_loop().create_task(self._fold_all())
+
+    async def _fold_all(self) -> None:
+        with contextlib.suppress(DatabaseUnavailable):
+            while await self.number_events():
+                pass
+            while await self.fold():
+                pass
+
+    async def number_events(self, limit: int = 1000) -> int:
+        with nobody():  # Readers do this, too.
+            return await self.write(lambda tx: events.number_events(tx, limit))
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[UserTransaction]:

@@ -19,6 +19,9 @@ ENDED_BY_ITS_USER = (
 class UserTransaction(Protocol):
     """An open transaction, in the database's own SQL and placeholders."""
 
+    is_blocking: bool
+    """True if nothing else can be written while this transaction lasts."""
+
     @property
     def connection(self) -> Any:
         """The driver's connection, for what this protocol does not offer. Do not commit or roll back on it."""
@@ -42,3 +45,8 @@ class UserTransaction(Protocol):
     async def abandon(self) -> None:
         """Roll back and release the connection. Harmless after `finish`."""
         ...
+
+
+def is_blocking(transaction: UserTransaction | None) -> bool:
+    """True if there is a transaction outside of which nothing can be written while it lasts."""
+    return transaction is not None and transaction.is_blocking

@@ -21,6 +21,7 @@ from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import drive
+from hanbeon.store.unknown_outcome import enqueue_once
 from hanbeon.sync.background import Background
 from hanbeon.sync.job import SyncJob
 from hanbeon.sync.services import SyncService
@@ -129,7 +130,7 @@ class SyncApp:
 
     def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
-            return self._background.run(lambda app: app.store.enqueue_once(new))
+            return self._background.run(lambda app: enqueue_once(app.store, new))
         if isinstance(transaction, SyncTransaction):
             return self._background.run(lambda app: app.store.enqueue_within(transaction.user_transaction, new))
         # The caller's connection is used in the caller's thread, our own in ours.

@@ -69,7 +69,7 @@ async def test_a_delay_still_counts_when_the_dependencies_are_done(world: World)
     assert await world.state(then) is PENDING
     assert await world.store.read(next_due_us) == 60_000_000
     await world.clock.advance(60)
-    assert await world.store.promote(10) == 1
+    assert await world.promote(10) == 1
     assert await world.state(then) is READY
 
 
@@ -87,7 +87,7 @@ async def test_blocked_job_runs_after_its_dependency_is_retried(world: World, en
     assert [(dep.id, dep.state) for dep in await world.store.read(lambda tx: queries.dependencies_of(tx, then))] == [
         (first, end)
     ]
-    assert await world.store.requeue(first) is READY
+    assert await world.requeue(first) is READY
     await world.finish(first)
     assert await world.states([then, late]) == [READY, READY]
     assert (await world.job(then)).unmet == 0
@@ -153,8 +153,8 @@ async def test_enqueue_fails_a_job_with_a_failed_dependency(world: World, end: S
 async def test_job_failed_by_dependency_can_be_requeued(world: World) -> None:
     first, failing = await _chain(world, FAIL)
     await world.finish(first, Raised("boom"))
-    assert await world.store.requeue(failing) is PENDING
-    assert await world.store.requeue(first) is READY
+    assert await world.requeue(failing) is PENDING
+    assert await world.requeue(first) is READY
     await world.finish(first)
     await world.finish(failing)
     assert await world.states([first, failing]) == [SUCCEEDED, SUCCEEDED]
@@ -166,7 +166,7 @@ async def test_success_counts_for_dependents_in_any_state(world: World) -> None:
     await world.store.cancel(then)
     await world.finish(first)
     assert await world.state(then) is CANCELLED
-    assert await world.store.requeue(then) is READY
+    assert await world.requeue(then) is READY
 
 
 async def test_a_batch_may_name_jobs_that_it_made_before(world: World) -> None:
@@ -192,7 +192,7 @@ async def test_a_batch_may_name_jobs_that_it_made_before(world: World) -> None:
     await world.finish(after_done.id)
     assert (await world.job(after_waiting.id)).unmet == 1
     await world.clock.advance(60)
-    assert await world.store.promote(10) == 1
+    assert await world.promote(10) == 1
     assert await world.state(delayed.id) is READY
 
 
@@ -255,7 +255,7 @@ async def test_a_job_that_is_skipped_fails_nobody_behind_what_it_names(world: Wo
     first = await world.make()
     await world.store.cancel(first)
     then = await world.make(depends_on=(first,), on_dependency_failure=FAIL)
-    await world.store.requeue(then)
+    await world.requeue(then)
     skipped = new_job(unique_key="key", on_conflict=OnConflict.SKIP, depends_on=(first,))
     answers = await world.store.enqueue([skipped, new_job()])
     assert [each.created for each in answers] == [False, True]

@@ -144,7 +144,7 @@ async def test_silent_worker_loses_the_attempt_to_the_next(world: World) -> None
     await send(world)
     await hear(world, progress(job_id, 10), lease_us=20 * MICROS)
     await world.clock.advance(21)
-    await world.store.recover(10)
+    await world.recover(10)
     assert [row.stop for row in await world.store.read(lambda tx: closing(tx, 10))] == [True]
     assert [job.fence for job in await send(world)] == [2], "the first loss is retried, even if no retries are allowed"
     assert await hear(world, result(job_id, Returned(), fence=1)) == [IGNORED]
@@ -156,7 +156,7 @@ async def test_reply_after_the_deadline_does_not_count(world: World) -> None:
     await hear(world, progress(job_id, 10))
     await world.clock.advance(21)
     assert await hear(world, progress(job_id, 20), result(job_id, Returned())) == [IGNORED] * 2
-    await world.store.recover(10)
+    await world.recover(10)
     assert (await world.job(job_id)).failure_type == "timeout"
 
 
@@ -191,7 +191,7 @@ async def test_retried_by_hand_it_is_dispatched_again(world: World, state: State
     job_id = await world.make()
     await send(world)
     await hear(world, result(job_id, Cancelled() if state is State.CANCELLED else Raised("boom", permanent=True)))
-    assert await world.store.requeue(job_id) is State.READY
+    assert await world.requeue(job_id) is State.READY
     assert [job.fence for job in await send(world)] == [2]
 
 

@@ -12,6 +12,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import HandedBack, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import cancel, end_hooks
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
@@ -115,7 +116,7 @@ async def test_recovery_by_another_instance(world: World, hook: Hook) -> None:
     await world.claim(tasks=[TASK])
     await world.clock.advance(LEASE + 1)
     world.store.lanes = LaneCache()  # That instance has never seen the task.
-    await world.store.recover(10)
+    await world.recover(10)
     assert (await ended(world, hook, job_id, State.FAILED)).failure_type == "lost"
 
 
@@ -137,7 +138,7 @@ async def test_cancel_of_a_running_job(world: World, hook: Hook) -> None:
 
 async def test_bulk_cancel(world: World, hook: Hook) -> None:
     job_id = await make(world)
-    await world.store.cancel_where(cancel.CancelFilter(task=TASK))
+    await cancel_where(world.store, cancel.CancelFilter(task=TASK))
     await ended(world, hook, job_id, State.CANCELLED)
 
 
@@ -159,7 +160,7 @@ async def test_no_call_while_the_job_goes_on(world: World, hook: Hook) -> None:
     for outcome in (HandedBack(), PutOff(0), Raised("again")):
         (held,) = await world.claim(tasks=[TASK])
         await world.settle(held, outcome)
-        await world.store.promote(10)
+        await world.promote(10)
     assert hook.calls == []
 
 
@@ -180,7 +181,7 @@ async def test_requeue_is_refused(world: World, hook: Hook) -> None:
     (held,) = await world.claim(tasks=[TASK])
     await world.settle(held, Raised("broken"))
     with pytest.raises(Conflict, match="belongs to a test"):
-        await world.store.requeue(job_id)
+        await world.requeue(job_id)
     await ended(world, hook, job_id, State.FAILED)
 
 

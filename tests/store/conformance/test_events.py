@@ -58,8 +58,8 @@ async def test_no_change_emits_no_event(world: World) -> None:
     assert await world.claim(10) == []
     await world.store.complete([CompletionReport(held.seq, held.fence + 1, Returned())])
     await world.store.complete([])
-    await world.store.promote(10)
-    await world.store.recover(10)
+    await world.promote(10)
+    await world.recover(10)
     await world.store.prune(10**12, 10)
     await world.store.write(lambda tx: renew(tx, [], 1))
     assert await world.rows() == rows

@@ -39,7 +39,7 @@ async def test_promotion_wakes_pools_of_its_task(world: World, sent: list[str], 
     await world.make(task=task, delay_us=1_000_000)
     assert sent == []
     await world.clock.advance(2)
-    await world.store.promote(10)
+    await world.promote(10)
     assert sent == [hint]
 
 

@@ -146,10 +146,10 @@ async def test_requeuing_is_refused_while_another_holds_the_unique_key(world: Wo
     second = await world.make(unique_key="key")
     rows = await world.rows()
     with pytest.raises(UniqueKeyTaken, match=second):
-        await world.store.requeue(first)
+        await world.requeue(first)
     assert await world.rows() == rows
     await world.finish(second)
-    assert await world.store.requeue(first) is State.READY
+    assert await world.requeue(first) is State.READY
 
 
 async def _old_and(world: World, *more: NewJob) -> list[NewJob]:

@@ -39,7 +39,7 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
         facts = await world.store.write(partial(renew, leases=[lease], lease_us=LEASE_US))
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
-        assert await world.store.note_overdue(lease) is False
+        assert await world.note_overdue(lease) is False
         assert (await world.store.read(partial(lease_rows.look, leases=[lease]))).lost == {live.seq}
     assert await world.job(job_id) == before
     assert await world.rows() == rows
@@ -59,7 +59,7 @@ async def test_an_expired_lease_writes_nothing_even_before_recovery(world: World
     facts = await world.store.write(lambda tx: renew(tx, [lease], LEASE_US))
     assert (facts.renewed, facts.lost) == (set(), {held.seq})
     assert await world.store.write_progress(lease, "0.5") is False
-    assert await world.store.note_overdue(lease) is False
+    assert await world.note_overdue(lease) is False
     assert await world.job(job_id) == before
     assert await world.rows() == rows
 
@@ -75,7 +75,7 @@ async def test_renewing_extends_what_is_held_and_says_what_is_not(world: World) 
     assert facts.lost == {held[1].seq, unknown.seq}
     assert facts.stop == {held[2].seq}
     await world.clock.advance(20)
-    assert await world.store.recover(10) == []
+    assert await world.recover(10) == []
     assert (await world.job(held[0].id)).locked_until == world.clock.now_us() + LEASE_US - 20_000_000
     looked = await world.store.read(lambda tx: lease_rows.look(tx, [*map(lease_of, held)]))
     assert (looked.renewed, looked.lost, looked.stop) == (set(), {held[1].seq}, {held[2].seq})
@@ -133,23 +133,23 @@ async def test_progress_needs_the_lease_and_lasts_until_requeue(world: World) ->
     again = await world.claim_this(job_id)
     assert again.progress == '{"done":1}'
     await world.settle(again, Raised("boom", permanent=True))
-    await world.store.requeue(job_id)
+    await world.requeue(job_id)
     assert (await world.job(job_id)).progress is None
 
 
 async def _lose(world: World, job_id: str) -> State:
     await world.claim_this(job_id)
     await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
+    (recovered,) = await world.recover(10)
     return recovered.state
 
 
 async def test_first_lost_attempt_is_retried_at_once(world: World) -> None:
     job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=60_000_000))
     held = await world.claim_this(job_id)
-    assert await world.store.recover(10) == []
+    assert await world.recover(10) == []
     await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
+    (recovered,) = await world.recover(10)
     assert (recovered.seq, recovered.fence, recovered.state) == (held.seq, held.fence, State.PENDING)
     assert recovered.retry_count == 0
     job = await world.job(job_id)
@@ -163,9 +163,9 @@ async def test_first_lost_attempt_is_retried_at_once(world: World) -> None:
     job = await world.job(job_id)
     assert (job.state, job.retry_count, job.run_at) == (State.PENDING, 1, world.clock.now_us() + 60_000_000)
     await world.clock.advance(60)
-    await world.store.promote(10)
+    await world.promote(10)
     assert await _lose(world, job_id) is State.FAILED
-    await world.store.requeue(job_id)
+    await world.requeue(job_id)
     assert await _lose(world, job_id) is State.PENDING
     assert (await world.job(job_id)).retry_count == 0, "a manual retry starts anew"
 
@@ -196,7 +196,7 @@ async def test_a_lost_attempt_fails_a_job_that_must_run_at_most_once(world: Worl
     await world.finish(job_id, Raised("an error is retried all the same"))
     await world.claim_this(job_id)
     await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
+    (recovered,) = await world.recover(10)
     assert recovered.state is State.FAILED
     assert (await world.job(job_id)).failure_type == "lost"
 
@@ -207,7 +207,7 @@ async def test_a_deadline_that_passed_while_all_was_down_is_a_timeout(world: Wor
     job_id = await world.make(policy=policy, timeout_us=20_000_000)
     held = await world.claim_this(job_id)
     await world.clock.advance(LEASE)
-    assert len(await world.store.recover(10)) == 1
+    assert len(await world.recover(10)) == 1
     (attempt,) = await world.store.read(lambda tx: attempts_of(tx, job_id))
     assert (attempt.status, attempt.failure_type, attempt.message) == (
         AttemptStatus.TIMEOUT,
@@ -223,7 +223,7 @@ async def test_a_deadline_that_has_not_passed_is_a_lost_attempt(world: World) ->
     job_id = await world.make(timeout_us=40_000_000)
     await world.claim_this(job_id)
     await world.clock.advance(LEASE)
-    await world.store.recover(10)
+    await world.recover(10)
     assert [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))] == [
         AttemptStatus.LOST
     ]
@@ -236,10 +236,10 @@ async def test_recover_takes_longest_expired_first_up_to_limit(world: World) -> 
         await world.claim_this(ids[-1])
         await world.clock.advance(1)
     await world.clock.advance(LEASE)
-    assert len(await world.store.recover(2)) == 2
+    assert len(await world.recover(2)) == 2
     assert await world.states(ids) == [State.FAILED, State.FAILED, State.RUNNING]
-    assert len(await world.store.recover(2)) == 1
-    assert await world.store.recover(2) == []
+    assert len(await world.recover(2)) == 1
+    assert await world.recover(2) == []
 
 
 @pytest.mark.parametrize("outcome", [Returned("1"), Raised("boom"), TimedOut(), HandedBack(), PutOff(0)], ids=repr)
@@ -263,7 +263,7 @@ async def test_recover_cancels_jobs_with_a_requested_stop(world: World) -> None:
     await world.claim_this(job_id)
     await world.store.cancel(job_id)
     await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
+    (recovered,) = await world.recover(10)
     assert recovered.state is State.CANCELLED
 
 
@@ -273,7 +273,7 @@ async def test_requeue_resets_retries_but_not_attempt_numbers(world: World) -> N
     await world.finish(job_id, Raised("two"))
     failed = await world.job(job_id)
     assert (failed.state, failed.retry_count, failed.error_message) == (State.FAILED, 1, "two")
-    assert await world.store.requeue(job_id) is State.READY
+    assert await world.requeue(job_id) is State.READY
     again = await world.job(job_id)
     assert (again.retry_count, again.fence, again.finished_at) == (0, 2, None)
     assert (again.failure_type, again.error_message) == (None, None)
@@ -288,7 +288,7 @@ async def test_a_stopped_job_can_be_requeued_and_is_not_stopped_again(world: Wor
     held = await world.claim_this(job_id)
     await world.store.cancel(job_id)
     await world.settle(held)
-    await world.store.requeue(job_id)
+    await world.requeue(job_id)
     await world.finish(job_id)
     assert await world.state(job_id) is State.SUCCEEDED
 
@@ -301,9 +301,9 @@ async def test_retries_wait_for_their_delay_only(world: World) -> None:
         assert (job.state, job.retry_count) == (State.PENDING, retry + 1)
         assert await world.store.read(next_due_us) == seconds * 1_000_000
         await world.clock.advance(seconds - 1)
-        assert await world.store.promote(10) == 0
+        assert await world.promote(10) == 0
         await world.clock.advance(1)
-        assert await world.store.promote(10) == 1
+        assert await world.promote(10) == 1
     at_once = await world.make(policy=RETRYING, urgent=True)
     await world.finish(at_once, Raised("boom"))
     assert await world.state(at_once) is State.READY
@@ -315,7 +315,7 @@ async def test_put_off_burns_no_retry_and_keeps_why(world: World) -> None:
     job = await world.job(job_id)
     assert (job.state, job.retry_count, job.error_message) == (State.PENDING, 0, "the file is not there yet")
     await world.clock.advance(5)
-    await world.store.promote(10)
+    await world.promote(10)
     await world.finish(job_id, PutOff(0))
     await world.finish(job_id)
     statuses = [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))]
@@ -340,7 +340,7 @@ async def test_clock_set_back_prolongs_leases_but_keeps_fences(world: World) -> 
     await world.enqueue(job)
     held = await world.claim_this(job.id)
     await world.clock.step(-3600)
-    assert await world.store.recover(10) == []
+    assert await world.recover(10) == []
     assert await world.settle(held, HandedBack()) is not None
     assert (await world.claim_this(job.id)).fence == held.fence + 1
     assert await world.settle(held) is None

@@ -68,11 +68,11 @@ async def test_a_lost_job_frees_its_slot_when_it_is_recovered(world: World) -> N
     await world.store.change_queue("default", {"max_concurrent": 1})
     lost = await world.make()
     second = await world.make(priority=-1)
-    await world.store.reprioritise(lost, -2, None)
+    await world.reprioritise(lost, -2, None)
     assert await world.claim_ids() == [lost]
-    await world.store.reprioritise(lost, 0, None)
+    await world.reprioritise(lost, 0, None)
     await world.clock.advance(LEASE)
-    await world.store.recover(10)
+    await world.recover(10)
     assert await world.claim_ids() == [second]
 
 

@@ -1,5 +1,7 @@
 """The log of a job: fenced like all that an attempt writes, read in order, gone with its job."""
 
+from functools import partial
+
 import pytest
 
 from hanbeon.domain.job import Claimed
@@ -10,7 +12,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations import prune
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.operations.logs import LogWrite, read_log
 from tests.store.world import LEASE, World, lease_of, new_id
 
 RETRYING = RetryPolicy(max_retries=3, base_us=0)
@@ -32,16 +34,16 @@ async def write(world: World, held: Claimed, *lines: str) -> bool:
 
 
 async def texts(world: World, job_id: str, attempt: int | None = None) -> list[str]:
-    page = await world.store.log(job_id, attempt, LogPosition(), 1_000)
+    page = await world.store.read(lambda tx: read_log(tx, job_id, attempt, LogPosition(), 1_000))
     return [entry.text for entry in page.entries if isinstance(entry, LogLine)]
 
 
 async def test_a_log_is_read_while_the_job_runs_and_afterwards(world: World) -> None:
     job_id = await world.make()
     held = await world.claim_this(job_id)
-    assert (await world.store.log(job_id, None, LogPosition(), 10)).entries == ()
+    assert (await world.store.read(lambda tx: read_log(tx, job_id, None, LogPosition(), 10))).entries == ()
     assert await write(world, held, "one", "두\u0001번")
-    page = await world.store.log(job_id, None, LogPosition(), 10)
+    page = await world.store.read(lambda tx: read_log(tx, job_id, None, LogPosition(), 10))
     assert page.entries == (
         LogLine(attempt=1, line=1, at=7, stream=LogStream.STDOUT, text="one"),
         LogLine(attempt=1, line=2, at=7, stream=LogStream.STDOUT, text="두\u0001번"),
@@ -54,7 +56,7 @@ async def test_a_log_is_read_while_the_job_runs_and_afterwards(world: World) -> 
 async def test_there_is_no_log_of_no_job(world: World) -> None:
     for job_id in (new_id(), "nonsense"):
         with pytest.raises(JobNotFound):
-            await world.store.log(job_id, None, LogPosition(), 10)
+            await world.store.read(partial(read_log, job_id=job_id, attempt=None, place=LogPosition(), limit=10))
 
 
 async def test_a_stale_attempt_writes_nothing(world: World) -> None:
@@ -102,7 +104,7 @@ async def test_attempts_have_their_own_logs(world: World) -> None:
     assert await texts(world, job_id) == ["attempt 1", "attempt 2"]
     assert await texts(world, job_id, 2) == ["attempt 2"]
     assert await texts(world, job_id, 3) == []
-    page = await world.store.log(job_id, None, LogPosition(1, 1), 10)
+    page = await world.store.read(lambda tx: read_log(tx, job_id, None, LogPosition(1, 1), 10))
     assert [entry.attempt for entry in page.entries] == [2]
 
 
@@ -131,7 +133,7 @@ async def test_the_window_rolls_and_what_it_leaves_is_deleted(world: World) -> N
             buffer.taken()
             stored = await world.sql("SELECT body FROM hanbeon.log")
             assert sum(len(row["body"].encode()) for row in stored) <= limit
-    page = await world.store.log(job_id, None, LogPosition(), 1_000)
+    page = await world.store.read(lambda tx: read_log(tx, job_id, None, LogPosition(), 1_000))
     lines = [entry for entry in page.entries if isinstance(entry, LogLine)]
     assert all(entry.text == f"line {entry.line}" for entry in lines)
     assert (lines[0].line, lines[-1].line) == (1, 2_000)
@@ -144,7 +146,7 @@ async def test_a_long_log_comes_in_pages(world: World) -> None:
     assert await write(world, held, *(f"{number:>60}" for number in range(1, 5_001)))
     place, seen, pages = LogPosition(), [], 0
     while True:
-        page = await world.store.log(job_id, None, place, 700)
+        page = await world.store.read(partial(read_log, job_id=job_id, attempt=None, place=place, limit=700))
         assert len(page.entries) <= 700
         seen += [entry.line for entry in page.entries]
         place, pages = LogPosition.parse(page.after), pages + 1
@@ -163,7 +165,7 @@ async def test_logs_go_with_their_jobs(world: World) -> None:
     await world.make(depends_on=(needed,), delay_us=10**15)
     await world.clock.advance(DAY + 1)
     await world.fold()
-    counted = await world.store.count_prunable(DAY_US)
+    counted = await world.count_prunable(DAY_US)
     assert counted["jobs"] == 1
     while await world.store.prune(DAY_US, 1_000):
         pass

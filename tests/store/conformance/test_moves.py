@@ -66,12 +66,12 @@ async def replace_it(world: World, subject: Subject) -> None:
 
 async def promote_when_due(world: World, subject: Subject) -> None:
     await world.clock.advance(RETRY_DELAY)
-    await world.store.promote(10)
+    await world.promote(10)
 
 
 async def recover_when_expired(world: World, subject: Subject) -> None:
     await world.clock.advance(LEASE)
-    await world.store.recover(10)
+    await world.recover(10)
 
 
 async def enqueue_again(world: World, subject: Subject) -> None:
@@ -93,11 +93,11 @@ COMMANDS: dict[str, tuple[Command, list[Reason]]] = {
     "settle: put off": (settle_with(PutOff(1_000_000)), [Reason.POSTPONED]),
     "settle: asked to stop": (stop_and_settle, [Reason.STOP_REQUESTED]),
     "recover": (recover_when_expired, [Reason.RETRIED]),
-    "overdue": (lambda world, subject: world.store.note_overdue(lease_of(subject.held)), [Reason.OVERDUE]),
+    "overdue": (lambda world, subject: world.note_overdue(lease_of(subject.held)), [Reason.OVERDUE]),
     "cancel": (lambda world, subject: world.store.cancel(subject.job.id), [Reason.STOP_REQUESTED, Reason.CANCELLED]),
     "replace": (replace_it, [Reason.REPLACED]),
-    "requeue": (lambda world, subject: world.store.requeue(subject.job.id), [Reason.REQUEUED]),
-    "reprioritise": (lambda world, subject: world.store.reprioritise(subject.job.id, 5, True), [Reason.REPRIORITISED]),
+    "requeue": (lambda world, subject: world.requeue(subject.job.id), [Reason.REQUEUED]),
+    "reprioritise": (lambda world, subject: world.reprioritise(subject.job.id, 5, True), [Reason.REPRIORITISED]),
 }
 # What follows at once in the same transaction or command.
 FOLLOWED_BY = {
@@ -188,9 +188,9 @@ async def test_a_refusal_names_the_state_and_the_states_allowed(world: World) ->
     with pytest.raises(WrongState, match=f"{job_id} is succeeded; only pending or ready or running jobs can be canc"):
         await world.store.cancel(job_id)
     with pytest.raises(WrongState, match=f"{job_id} is succeeded; only failed or cancelled jobs can be retried"):
-        await world.store.requeue(job_id)
+        await world.requeue(job_id)
     with pytest.raises(WrongState, match=f"{job_id} is succeeded; only pending or ready or running jobs can be repr"):
-        await world.store.reprioritise(job_id, 1, None)
+        await world.reprioritise(job_id, 1, None)
 
 
 async def test_cancel_says_where_the_job_is_now(world: World) -> None:
@@ -211,7 +211,7 @@ async def test_the_events_of_a_life_tell_what_a_reader_needs(world: World) -> No
     await world.enqueue(job)
     start = world.clock.now_us()
     await world.clock.advance(1)
-    await world.store.promote(10)
+    await world.promote(10)
     held = await world.claim_this(job.id)
     await world.settle(held, Raised("boom", "odd"))
     events = [(event.type, event.state, event.attempt, event.details) for event in await world.events(job.id)]

@@ -46,8 +46,8 @@ async def test_batch_keeps_array_order_after_earlier_batches(world: World) -> No
 
 async def test_reprioritising_moves_a_job_in_the_line(world: World) -> None:
     first, second, third = [await world.make() for _ in range(3)]
-    await world.store.reprioritise(third, -1, None)
-    await world.store.reprioritise(second, None, True)
+    await world.reprioritise(third, -1, None)
+    await world.reprioritise(second, None, True)
     assert await world.claim_ids() == [second, third, first]
     job = await world.job(third)
     assert (job.priority, job.urgent) == (-1, False)

@@ -11,6 +11,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, JobNotFound, NotFound
+from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.promote import next_due_us
@@ -62,8 +63,8 @@ async def test_a_time_in_the_past_is_now(world: World) -> None:
 UNKNOWN: dict[str, Callable[[World, str], Awaitable[Any]]] = {
     "job": lambda world, job_id: world.store.job(job_id),
     "cancel": lambda world, job_id: world.store.cancel(job_id),
-    "requeue": lambda world, job_id: world.store.requeue(job_id),
-    "reprioritise": lambda world, job_id: world.store.reprioritise(job_id, 1, None),
+    "requeue": lambda world, job_id: world.requeue(job_id),
+    "reprioritise": lambda world, job_id: world.reprioritise(job_id, 1, None),
 }
 
 
@@ -79,16 +80,16 @@ async def test_an_id_that_names_no_job_is_not_found(world: World) -> None:
 
 async def test_a_queue_that_is_not_there_is_not_found(world: World) -> None:
     with pytest.raises(NotFound, match="no queue 'nowhere'"):
-        await world.store.counts("nowhere")
+        await world.counts("nowhere")
     with pytest.raises(NotFound):
-        await world.store.cancel_where(CancelFilter(queue="nowhere"))
+        await cancel_where(world.store, CancelFilter(queue="nowhere"))
 
 
 @pytest.mark.parametrize("priority", [2**31, -(2**31) - 1])
 async def test_a_priority_must_fit(world: World, priority: int) -> None:
     job_id = await world.make()
     with pytest.raises(InvalidInput, match="priority"):
-        await world.store.reprioritise(job_id, priority, None)
+        await world.reprioritise(job_id, priority, None)
     assert (await world.job(job_id)).priority == 0
 
 
@@ -180,7 +181,7 @@ async def test_list_jobs_is_equal_for_few_and_many_unfinished(
 
 async def test_states_are_counted_zeros_included(world: World) -> None:
     await _mixed(world)
-    assert await world.store.counts("default") == {
+    assert await world.counts("default") == {
         State.PENDING: 1,
         State.READY: 0,
         State.RUNNING: 1,
@@ -188,7 +189,7 @@ async def test_states_are_counted_zeros_included(world: World) -> None:
         State.FAILED: 1,
         State.CANCELLED: 0,
     }
-    assert sum((await world.store.counts()).values()) == 4
+    assert sum((await world.counts()).values()) == 4
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ async def test_many_are_cancelled_at_once_by_any_filter(
     monkeypatch.setattr("hanbeon.store.turns.AT_ONCE", 2)
     ids = await _mixed(world)
     before = await world.states(ids)
-    accepted = await world.store.cancel_where(CancelFilter(**given))
+    accepted = await cancel_where(world.store, CancelFilter(**given))
     assert accepted == [ids[n] for n in expected]
     for n, job in enumerate([await world.job(job_id) for job_id in ids]):
         if n in expected and before[n] is not State.RUNNING:
@@ -229,9 +230,9 @@ async def test_cancelling_many_takes_more_batches_than_one(world: World, monkeyp
     behind = OnDependencyFailure.FAIL
     jobs += [new_job(depends_on=(jobs[n].id,), on_dependency_failure=behind) for n in range(5)]
     await world.enqueue(*jobs)
-    assert await world.store.cancel_where(CancelFilter()) == [job.id for job in jobs]
-    assert await world.store.cancel_where(CancelFilter()) == []
-    assert (await world.store.counts())[State.CANCELLED] == 35
+    assert await cancel_where(world.store, CancelFilter()) == [job.id for job in jobs]
+    assert await cancel_where(world.store, CancelFilter()) == []
+    assert (await world.counts())[State.CANCELLED] == 35
 
 
 async def test_next_due_ignores_jobs_with_unmet_dependencies(world: World) -> None:
@@ -242,17 +243,17 @@ async def test_next_due_ignores_jobs_with_unmet_dependencies(world: World) -> No
     assert await world.store.read(next_due_us) == 50
     await world.clock.advance(0.00006)
     assert await world.store.read(next_due_us) == -10
-    assert await world.store.promote(10) == 1
+    assert await world.promote(10) == 1
     assert await world.store.read(next_due_us) is None
 
 
 async def test_promote_takes_longest_due_first_up_to_limit(world: World) -> None:
     ids = [await world.make(delay_us=delay) for delay in (30, 10, 20)]
     await world.clock.advance(1)
-    assert await world.store.promote(2) == 2
+    assert await world.promote(2) == 2
     assert await world.states(ids) == [State.PENDING, State.READY, State.READY]
-    assert await world.store.promote(2) == 1
-    assert await world.store.promote(2) == 0
+    assert await world.promote(2) == 1
+    assert await world.promote(2) == 0
 
 
 async def test_running_jobs_are_listed_longest_first(world: World) -> None:

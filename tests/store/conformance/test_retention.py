@@ -12,7 +12,7 @@ from hanbeon.errors import Conflict, JobNotFound
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.idempotency import KEPT_US, IdempotentRequest, begin_request
 from hanbeon.store.operations.instances import instances, register
-from hanbeon.store.operations.prune import Retained
+from hanbeon.store.operations.prune import Retained, retain
 from tests.store.conformance.test_instances import NEW
 from tests.store.world import World, new_job
 
@@ -72,7 +72,7 @@ async def test_a_job_that_an_unfinished_one_depends_on_is_kept(world: World) -> 
     await _prune(world)
     assert await world.count("job") == 3
     assert await world.count("edge") == 2
-    await world.store.requeue(failed)
+    await world.requeue(failed)
     await world.finish(failed)
     await world.finish(blocked)
     await world.clock.advance(2 * DAY)
@@ -148,12 +148,12 @@ async def test_requeue_rejects_jobs_with_a_pruned_failed_dependency(world: World
     await world.enqueue(then)
     await world.finish(failed, Raised("boom"))
     await world.clock.advance(DAY / 2)
-    await world.store.requeue(then.id)
+    await world.requeue(then.id)
     await world.store.cancel(then.id)
     await world.clock.advance(DAY / 2 + 1)
     await _prune(world)
     with pytest.raises(Conflict, match="pruned"):
-        await world.store.requeue(then.id)
+        await world.requeue(then.id)
     assert await world.state(then.id) is State.CANCELLED
 
 
@@ -167,7 +167,7 @@ async def test_requeue_accepts_jobs_with_a_pruned_success(world: World) -> None:
     await _prune(world)
     with pytest.raises(JobNotFound):
         await world.job(done)
-    assert await world.store.requeue(then) is State.READY
+    assert await world.requeue(then) is State.READY
 
 
 async def test_count_prunable_matches_prune(world: World) -> None:
@@ -177,12 +177,12 @@ async def test_count_prunable_matches_prune(world: World) -> None:
     await world.make(depends_on=(needed,))
     events = len(await world.events())
     await world.clock.advance(DAY)
-    assert await world.store.count_prunable(DAY_US) == _NOTHING
+    assert await world.count_prunable(DAY_US) == _NOTHING
     await world.clock.advance(0.001)
-    counted = await world.store.count_prunable(DAY_US)
+    counted = await world.count_prunable(DAY_US)
     assert (counted["jobs"], counted["events"]) == (1, events)
     await _prune(world)
-    assert await world.store.count_prunable(DAY_US) == _NOTHING
+    assert await world.count_prunable(DAY_US) == _NOTHING
     assert await world.count("job") == 2
 
 
@@ -204,7 +204,9 @@ async def test_stored_responses_go_a_day_after_their_request(world: World) -> No
 
 async def _retain(world: World) -> Retained:
     await world.fold()
-    return await world.store.retain(30 * DAY_US, 3_600_000_000, 1000)
+    return await world.store.write(
+        lambda tx: retain(tx, world.store.lanes, world.store.retention, 30 * DAY_US, 3_600_000_000, 1000)
+    )
 
 
 async def test_clock_a_month_ahead_deletes_nothing_that_is_young(world: World) -> None:

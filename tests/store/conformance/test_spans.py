@@ -32,7 +32,7 @@ async def test_a_wait_begins_with_the_job_and_a_run_with_its_claim(world: World)
 async def test_wait_starts_at_run_at_even_if_promoted_late(world: World) -> None:
     job = await world.make(delay_us=10 * SECOND)
     await world.clock.advance(12)
-    await world.store.promote(10)
+    await world.promote(10)
     await world.clock.advance(1)
     await world.claim_this(job)
     assert await _took(world, job, Reason.CLAIMED) == [3]
@@ -62,7 +62,7 @@ async def test_a_dependency_that_came_first_does_not_shorten_a_delay(world: Worl
     then = await world.make(depends_on=(first,), delay_us=10 * SECOND)
     await world.finish(first)
     await world.clock.advance(11)
-    await world.store.promote(10)
+    await world.promote(10)
     await world.claim_this(then)
     assert await _took(world, then, Reason.CLAIMED) == [1]
 
@@ -84,7 +84,7 @@ async def test_nobody_knows_how_long_a_lost_attempt_ran(world: World) -> None:
     job = await world.make()
     await world.claim_this(job)
     await world.clock.advance(LEASE + 1)
-    await world.store.recover(10)
+    await world.recover(10)
     assert await _took(world, job, Reason.RETRIED) == [None]
 
 

@@ -14,6 +14,7 @@ from hanbeon.errors import NotFound
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
+from hanbeon.store.operations.tallies import counts
 from tests.store.stream_words import send
 from tests.store.world import LEASE, World, lease_of, new_job
 
@@ -57,7 +58,7 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     plain = await check(world.make())
     delayed = await check(world.make(delay_us=5 * MICROS, queue="other"))
     await world.clock.advance(5)
-    await check(store.promote(10))
+    await check(world.promote(10))
     held = await check(claim(plain))
     await world.clock.advance(2)
     await check(world.settle(held))  # The quick way, where there is one.
@@ -67,20 +68,20 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     many = await check(world.make(policy=AGAIN, priority=-1))
     for outcome in (Raised("again"), TimedOut(), HandedBack(), PutOff(0)):
         held = await check(claim(many))
-        await check(store.note_overdue(lease_of(held)))
+        await check(world.note_overdue(lease_of(held)))
         await world.clock.advance(1)
         await check(world.settle(held, outcome))
     await check(claim(many))
     await world.clock.advance(LEASE + 1)
-    await check(store.recover(10))  # Lost, and tried again.
+    await check(world.recover(10))  # Lost, and tried again.
     held = await check(claim(many))
     await check(world.settle(held, Raised("no more", permanent=True)))
-    await check(store.requeue(many))
+    await check(world.requeue(many))
     held = await check(claim(many))
-    await check(store.reprioritise(many, 3, True))
+    await check(world.reprioritise(many, 3, True))
     await check(store.cancel(many))
     await check(world.settle(held))  # Stopped.
-    await check(store.requeue(many))
+    await check(world.requeue(many))
     await check(store.cancel(many))  # Ready.
     waiting = await check(world.make(delay_us=HOUR_US))
     await check(store.cancel(waiting))  # Pending.
@@ -110,11 +111,11 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     assert types >= set(LIFECYCLE), set(Reason) - types
 
     await world.clock.advance(2 * DAY)
-    before = sum((await store.counts()).values())
+    before = sum((await store.read(lambda tx: counts(tx, None, store.unfolded))).values())
     while await check(store.prune(DAY_US, 2)):
         pass
-    assert sum((await store.counts()).values()) == 1 < before
-    assert (await store.counts("other"))[State.SUCCEEDED] == 0
+    assert sum((await store.read(lambda tx: counts(tx, None, store.unfolded))).values()) == 1 < before
+    assert (await store.read(lambda tx: counts(tx, "other", store.unfolded)))[State.SUCCEEDED] == 0
 
 
 async def test_counts_are_of_one_queue_or_of_all(world: World) -> None:
@@ -122,18 +123,18 @@ async def test_counts_are_of_one_queue_or_of_all(world: World) -> None:
     await world.fold()
     await world.make(queue="a", delay_us=MICROS)
     await world.make(queue="b")
-    assert await world.store.counts("a") == {state: int(state in ("ready", "pending")) for state in State}
-    assert (await world.store.counts())[State.READY] == 2
+    assert await world.counts("a") == {state: int(state in ("ready", "pending")) for state in State}
+    assert (await world.counts())[State.READY] == 2
     with pytest.raises(NotFound, match="there is no queue 'c'"):
-        await world.store.counts("c")
+        await world.counts("c")
     with pytest.raises(NotFound, match="there is no queue 'c'"):
-        await world.store.statistics("c", HOUR_US)
+        await world.statistics("c", HOUR_US)
 
 
 async def test_a_queue_without_jobs_has_zeros(world: World) -> None:
     await world.store.change_queue("empty", {"max_concurrent": 1})
-    assert set((await world.store.counts("empty")).values()) == {0}
-    found = (await world.store.statistics("empty", HOUR_US))["empty"]
+    assert set((await world.counts("empty")).values()) == {0}
+    found = (await world.statistics("empty", HOUR_US))["empty"]
     assert (found.succeeded, found.throughput, found.wait, found.run) == (0, 0, None, None)
     assert (found.oldest_ready, found.mean_run) == (None, None)
 
@@ -167,16 +168,16 @@ async def test_success_and_prune_in_one_fold_change_run_time(world: World) -> No
     await world.check_tallies()
     await world.fold()
     await world.check_tallies()
-    assert (await world.store.statistics(None, HOUR_US))["default"].mean_run == 7
+    assert (await world.statistics(None, HOUR_US))["default"].mean_run == 7
 
 
 async def test_unnumbered_events_are_counted_but_not_folded(postgres_world: World) -> None:
     world = postgres_world
     await world.make()
     assert await world.store.fold() == 0
-    assert (await world.store.counts())[State.READY] == 1
+    assert (await world.counts())[State.READY] == 1
     await world.fold()
-    assert (await world.store.counts())[State.READY] == 1
+    assert (await world.counts())[State.READY] == 1
 
 
 async def test_events_that_are_not_folded_are_never_pruned(world: World) -> None:
@@ -202,14 +203,14 @@ async def test_instances_together_fold_no_oftener_than_one(world: World) -> None
 
 
 async def test_readers_trigger_a_fold_of_a_large_backlog(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.store._UNFOLDED_LIMIT", 2)
+    monkeypatch.setattr("hanbeon.store.transactions._UNFOLDED_LIMIT", 2)
     for _ in range(3):
         await world.make()
-    assert (await world.store.counts())[State.READY] == 3
+    assert (await world.counts())[State.READY] == 3
     assert world.store._folding is not None
     await world.store._folding
     assert (await world.sql("SELECT sum(jobs) FROM hanbeon.tally"))[0][0] == 3
-    assert (await world.store.counts())[State.READY] == 3
+    assert (await world.counts())[State.READY] == 3
 
 
 # Statistics
@@ -226,7 +227,7 @@ async def test_statistics_tell_what_happened(world: World) -> None:
     await world.finish(failing, Raised("boom"))
     await world.store.cancel(await world.make())
     for _ in range(2):
-        found = (await world.store.statistics("default", HOUR_US))["default"]
+        found = (await world.statistics("default", HOUR_US))["default"]
         assert (found.enqueued, found.started, found.succeeded, found.failed) == (3, 4, 1, 1)
         assert (found.cancelled, found.retried, found.timed_out) == (1, 2, 1)
         assert HOUR_US <= found.seconds * MICROS < HOUR_US + SLOT_US
@@ -238,7 +239,7 @@ async def test_statistics_tell_what_happened(world: World) -> None:
         assert [found.wait.p50, found.wait.p99] == pytest.approx([1, 5], 1 / 32)
         assert [found.run.p50, found.run.p99] == pytest.approx([2, 6], 1 / 32)
         assert 6 <= found.run.max <= 6 * 17 / 16
-        assert found.states == await world.store.counts("default")
+        assert found.states == await world.counts("default")
         await world.fold()
 
 
@@ -248,7 +249,7 @@ async def test_minutes_of_a_day_ago_are_joined(world: World) -> None:
         await world.finish(await world.make())
         await world.clock.advance(60)
     await world.fold()
-    before = (await world.store.statistics("default", 7 * 24 * HOUR_US))["default"]
+    before = (await world.statistics("default", 7 * 24 * HOUR_US))["default"]
     await world.clock.advance(24 * 3_600 + 300)
     assert await world.store.write(lambda tx: tallies.coarsen(tx, 5)) == 5
     while await world.store.write(lambda tx: tallies.coarsen(tx, 5)):
@@ -256,7 +257,7 @@ async def test_minutes_of_a_day_ago_are_joined(world: World) -> None:
     slots = [row[0] for row in await world.sql("SELECT slot FROM hanbeon.timing ORDER BY slot")]
     assert len(slots) <= 4
     assert all(slot % COARSE_SLOT_US == 0 for slot in slots)
-    after = (await world.store.statistics("default", 7 * 24 * HOUR_US - HOUR_US))["default"]
+    after = (await world.statistics("default", 7 * 24 * HOUR_US - HOUR_US))["default"]
     assert (after.succeeded, after.started, after.run) == (before.succeeded, before.started, before.run)
 
 
@@ -266,19 +267,17 @@ async def test_a_window_forgets_and_a_tally_does_not(world: World) -> None:
     await world.clock.advance(1800)
     await world.finish(await world.make())
     for _ in range(2):
-        seen = [
-            (await world.store.statistics(None, minutes * 60 * MICROS))["default"].succeeded for minutes in (10, 45)
-        ]
+        seen = [(await world.statistics(None, minutes * 60 * MICROS))["default"].succeeded for minutes in (10, 45)]
         assert seen == [1, 2]
         await world.fold()
-    assert (await world.store.counts())[State.SUCCEEDED] == 2
+    assert (await world.counts())[State.SUCCEEDED] == 2
 
 
 async def test_a_slot_adds_up_over_many_foldings(world: World) -> None:
     for n in range(1, 6):
         await world.finish(await world.make())
         await world.fold()
-        assert (await world.store.statistics(None, 1))["default"].succeeded == n
+        assert (await world.statistics(None, 1))["default"].succeeded == n
     assert await world.count("timing") == 1
 
 
@@ -291,7 +290,7 @@ async def test_timings_go_after_a_week_and_tallies_stay(world: World) -> None:
     await world.clock.advance(601)
     assert await world.store.prune(365 * DAY_US, 10) == 1
     assert await world.count("timing") == 0
-    assert (await world.store.counts())[State.SUCCEEDED] == 1
+    assert (await world.counts())[State.SUCCEEDED] == 1
 
 
 async def test_the_oldest_ready_is_found_behind_a_crowd_of_newer_ones(world: World) -> None:
@@ -300,9 +299,9 @@ async def test_the_oldest_ready_is_found_behind_a_crowd_of_newer_ones(world: Wor
     await world.enqueue(*[new_job(concurrency_key="k", priority=n) for n in range(5)])
     await world.enqueue(*[new_job(urgent=True) for _ in range(5)])
     await world.clock.advance(10)
-    assert (await world.store.statistics("default", HOUR_US))["default"].oldest_ready == 70
+    assert (await world.statistics("default", HOUR_US))["default"].oldest_ready == 70
     assert len(await world.claim(11)) == 11
-    assert (await world.store.statistics("default", HOUR_US))["default"].oldest_ready is None
+    assert (await world.statistics("default", HOUR_US))["default"].oldest_ready is None
 
 
 async def test_the_oldest_ready_waits_since_it_could_run(world: World) -> None:
@@ -311,4 +310,4 @@ async def test_the_oldest_ready_waits_since_it_could_run(world: World) -> None:
     await world.clock.advance(100)
     await world.finish(first)
     await world.clock.advance(7)
-    assert (await world.store.statistics(None, HOUR_US))["default"].oldest_ready == 7
+    assert (await world.statistics(None, HOUR_US))["default"].oldest_ready == 7

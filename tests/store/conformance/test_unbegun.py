@@ -25,7 +25,7 @@ async def _lose(world: World, *, begun: bool | None) -> JobRecord:
     if begun:
         assert await _note(world, held, begun=True)
     await world.clock.advance(LEASE + 1)
-    (lost,) = await world.store.recover(10)
+    (lost,) = await world.recover(10)
     (job,) = await world.store.read(lambda tx: jobs_by_id(tx, [lost.id]))
     return job
 
@@ -38,7 +38,7 @@ async def _next(world: World, job: JobRecord) -> float:
     """Advance to the next try; return how long that took."""
     wait = (job.run_at - world.clock.now_us()) / MICROS
     await world.clock.advance(max(0.0, wait))
-    await world.store.promote(10)
+    await world.promote(10)
     return wait
 
 

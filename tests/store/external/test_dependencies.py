@@ -57,12 +57,12 @@ async def test_a_dependency_that_ends_before_the_commit(
         assert [each.state for each in made] == [PENDING, PENDING]
         # The caller sleeps in its transaction, and the engine's completion does not wait for it.
         await asyncio.wait_for(end(world, held, how), SOON)
-        assert await world.store.promote(10) == 0
+        assert await world.promote(10) == 0
         await caller.commit()
     assert (await world.job(waits.id)).unmet == 1
     assert (await verify(world.store)).findings == ()  # Too high is sound, as long as it is marked.
     assert await world.store.read(next_due_us) == 0
-    assert await world.store.promote(10) == 1
+    assert await world.promote(10) == 1
     assert await world.store.read(next_due_us) is None
     if how == "succeeded":
         assert await world.states([waits.id, behind.id]) == [READY, PENDING]
@@ -74,7 +74,7 @@ async def test_a_dependency_that_ends_before_the_commit(
         assert await world.reasons(waits.id) == ["scheduled", "dependency_failed"]
     else:
         assert await world.states([waits.id, behind.id]) == [PENDING, PENDING]
-        await world.store.requeue(held.id)
+        await world.requeue(held.id)
         await world.finish(held.id)
         await world.finish(waits.id)
         await world.finish(behind.id)
@@ -90,7 +90,7 @@ async def test_a_dependency_that_ends_after_the_commit(postgres_world: World, co
         await world.store.enqueue_within(caller.transaction, [waits])
         await caller.commit()
     if counted_again:
-        assert await world.store.promote(10) == 1
+        assert await world.promote(10) == 1
         assert (await world.job(waits.id)).unmet == 1
     assert await world.settle(held) is not None
     assert await world.state(waits.id) is READY
@@ -113,7 +113,7 @@ async def test_a_dependency_that_had_ended_already(postgres_world: World, before
         (made,) = await world.store.enqueue_within(caller.transaction, [waits])
         assert made.state is (READY if before == "succeeded" else PENDING)
         await caller.commit()
-    assert await world.store.promote(10) == (0 if before == "succeeded" else 1)
+    assert await world.promote(10) == (0 if before == "succeeded" else 1)
     assert await world.state(waits.id) is (READY if before == "succeeded" else FAILED)
 
 
@@ -133,7 +133,7 @@ async def test_a_batch_may_name_jobs_made_before_it(postgres_world: World) -> No
         await asyncio.wait_for(world.settle(held), SOON)
         await asyncio.wait_for(world.finish(holder), SOON)
         await caller.commit()
-    assert await world.store.promote(10) == 2
+    assert await world.promote(10) == 2
     assert await world.states([waits.id, also.id]) == [READY, PENDING]
     assert (await world.job(also.id)).unmet == 1
     assert (await verify(world.store)).findings == ()
@@ -175,8 +175,8 @@ async def test_one_cancelled_before_it_is_counted_again_can_be_retried(postgres_
         await world.settle(held)
         await caller.commit()
     await world.store.cancel(waits.id)
-    assert await world.store.requeue(waits.id) is PENDING
-    assert await world.store.promote(10) == 1
+    assert await world.requeue(waits.id) is PENDING
+    assert await world.promote(10) == 1
     assert await world.state(waits.id) is READY
 
 
@@ -220,7 +220,7 @@ async def test_recounts_and_completions_do_not_deadlock(postgres_world: World, m
 
     async def count(_: int) -> None:
         while len(committed) < 120 or await world.store.read(next_due_us) is not None:
-            await world.store.promote(dice.choice([1, 3, 100]))
+            await world.promote(dice.choice([1, 3, 100]))
             await asyncio.sleep(dice.random() / 200)
 
     shuffled = dice.sample(ids, len(ids))

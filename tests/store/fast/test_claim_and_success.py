@@ -93,16 +93,16 @@ async def test_event_groups_are_derived_once_for_all_readers(
     monkeypatch.setattr("hanbeon.store.operations.tallies.deltas_of", counted)
     jobs = await _claimed(world, fast, 3)
     for _ in range(2):
-        assert (await world.store.counts())[State.RUNNING] == 3
+        assert (await world.counts())[State.RUNNING] == 3
     assert len(derived) == 1
     assert await _succeed(world, fast, jobs)
     for _ in range(2):
-        assert (await world.store.counts())[State.SUCCEEDED] == 3
-        assert (await world.store.statistics(None, MICROS))["default"].succeeded == 3
+        assert (await world.counts())[State.SUCCEEDED] == 3
+        assert (await world.statistics(None, MICROS))["default"].succeeded == 3
     assert len(derived) == 2
     await world.fold()
     derived.clear()
-    assert (await world.store.counts())[State.SUCCEEDED] == 3
+    assert (await world.counts())[State.SUCCEEDED] == 3
     assert derived == []
     assert world.store.unfolded._groups == {}
 

@@ -13,12 +13,13 @@ from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
+from hanbeon.store.operations import complete
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
-from hanbeon.store.operations.lease import Lease, grant_time, renew
+from hanbeon.store.operations.lease import Lease, grant_time, note_overdue, renew
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.operations.queues import declare_queues
-from hanbeon.store.operations.traces import traces_of
+from hanbeon.store.operations.traces import keep_traces, traces_of
 from hanbeon.tasks.request import JobRequest
 from tests.storm.lost_commits.scene import LEASE, LEASE_US, Scene
 from tests.storm.lost_commits.tasks import EFFECTS
@@ -128,7 +129,7 @@ async def lease_writes(scene: Scene) -> None:
         assert (facts or [set()])[0] == {held.seq}
         assert await scene.surely(lambda: scene.store.write_progress(held, "0.5"))
         assert await scene.surely(lambda: scene.store.write_logs([LogWrite(held, offer)])) == {held}
-        assert await scene.surely(lambda: scene.store.note_overdue(held))
+        assert await scene.surely(lambda: scene.store.write(lambda tx: note_overdue(tx, scene.store.lanes, held)))
         assert await scene.surely(lambda: scene.store.note_begin(held, begun=False))
         assert await scene.surely(lambda: scene.store.note_begin(held, begun=True))
         await scene.surely(lambda: scene.store.write(lambda tx: grant_time(tx, 2 * LEASE_US)))
@@ -140,7 +141,9 @@ async def hand_back(scene: Scene) -> None:
     instance = 910_000 + scene.number
     await scene.claim(instance=instance)
     with scene.losing():
-        await scene.surely(lambda: scene.store.hand_back(instance, ["quick"], ()))
+        await scene.surely(
+            lambda: scene.store.write(lambda tx: complete.hand_back(tx, scene.store.lanes, instance, ["quick"], ()))
+        )
     record = await job.record()
     assert (record.state, record.retry_count) == (State.READY, 0)
 
@@ -192,7 +195,7 @@ async def traced(scene: Scene) -> None:
         batch = [_call(scene, "quick", queue) for _ in range(60)]
         many = await scene.surely(lambda: scene.app.enqueue_many(batch))
         for context in (first, later):
-            await scene.surely(partial(scene.store.keep_trace, plain.seq, context))
+            await scene.surely(partial(scene.store.write, partial(keep_traces, contexts={plain.seq: context.text})))
     seqs = [plain.seq, *[(await each.record()).seq for each in (one, *(many or []))]]
     found = await scene.store.read(lambda tx: traces_of(tx, seqs))
     assert len(found) == len(seqs) == 62

@@ -17,7 +17,7 @@ from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeN
 from hanbeon.service import logins, tokens
 from hanbeon.store.fast.copy import WORTH_IT
 from hanbeon.store.operations import idempotency
-from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.complete import CompletionReport, recover
 from hanbeon.store.operations.executions import execution
 from hanbeon.store.operations.idempotency import IdempotentRequest
 from hanbeon.store.operations.tasks import follow, register_tasks
@@ -277,7 +277,7 @@ async def lost_undo(scene: Scene) -> None:
         assert await scene.claim(task_of("lib"))
         await scene.clock.advance(LEASE + 1)
         with scene.losing():
-            await scene.surely(lambda: store.recover(10))
+            await scene.surely(lambda: store.write(lambda tx: recover(tx, store.lanes, 10)))
     with scene.losing():
         await scene.surely(lambda: store.write(lambda tx: walker.skip(tx, lanes, made.id)), ChainWrongState)
     lost = [each for each in await scene.events() if each.type == ChainEventType.STEP_LOST]

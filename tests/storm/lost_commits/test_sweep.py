@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hanbeon.service.verify import render
+from hanbeon.store.operations.complete import recover
 from hanbeon.surfaces.verify import verify
 from tests.store.write_operations import writing_operations
 from tests.storm.lost_commits import export_cases, job_cases, stream_cases, surface_cases, workflow_cases
@@ -80,6 +81,6 @@ async def _play(place: Stage, case: Case, number: int, when: str | None) -> Scen
         assert report.sound, f"commit {number}: {render(report)}"
     await place.app.cancel_where()
     await scene.clock.advance(LEASE + 1)
-    while await place.app.store.recover(1_000):
+    while await place.app.store.write(lambda tx: recover(tx, place.app.store.lanes, 1_000)):
         pass
     return scene

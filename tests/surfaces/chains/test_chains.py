@@ -12,6 +12,8 @@ import pytest
 from hanbeon import App, ChainJob, LogLine
 from hanbeon.errors import ChainNotFound, ChainWrongState, Conflict, InvalidInput, MovedElsewhere
 from hanbeon.service.backup import back_up
+from hanbeon.store.operations.complete import recover
+from hanbeon.store.operations.prune import count_prunable
 from hanbeon.surfaces.chains.schemas import ChainEvent
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import hanbeon
@@ -330,7 +332,9 @@ async def test_old_runs_are_pruned_but_the_last(chain_kit: ChainKit) -> None:
     for _ in range(3):
         await chain_kit.run(chain)
     await chain_kit.kit.advance(3600)
-    assert (await chain_kit.app.store.count_prunable(1_000_000))["chain_runs"] == 2
+    assert (await chain_kit.app.store.read(lambda tx: count_prunable(tx, chain_kit.app.store.retention, 1_000_000)))[
+        "chain_runs"
+    ] == 2
     await chain_kit.app.store.prune(1_000_000, 100)
     assert [run.run for run in (await chain_kit.chains.runs(chain)).items] == [3]
     assert ran(await chain_kit.chains.get(chain)) == [("a", "FORWARD", "SUCCESS")]
@@ -387,7 +391,7 @@ async def test_lost_operation_is_compensated_if_asked(chain_kit: ChainKit) -> No
     await chain_kit.kit.start_ready()
     await chain_kit.until_begun("hang")
     await chain_kit.kit.clock.advance(60)
-    await chain_kit.app.store.recover(10)
+    await chain_kit.app.store.write(lambda tx: recover(tx, chain_kit.app.store.lanes, 10))
     turned = await chain_kit.chains.get(chain)
     assert (turned.operation_direction, turned.jobs[0].state) == ("BACKWARD", "FAILED")
     assert turned.jobs[0].job_return["forward"]["error"]["type"] == "lost"  # type: ignore[index]
@@ -401,7 +405,7 @@ async def test_lost_operation_runs_again_however_late(chain_kit: ChainKit) -> No
     await chain_kit.kit.start_ready()
     await chain_kit.until_begun("hang")
     await chain_kit.kit.clock.advance(60)
-    (lost,) = await chain_kit.app.store.recover(10)
+    (lost,) = await chain_kit.app.store.write(lambda tx: recover(tx, chain_kit.app.store.lanes, 10))
     (step,) = await chain_kit.app.jobs(queue="chains")
     assert (lost.reason, step.state, step.retry_count) == ("retried", "ready", 0)
     going = await chain_kit.chains.get(chain)

@@ -10,6 +10,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.errors import ChainWrongState
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.complete import recover
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import totals
 from hanbeon.surfaces.chains.schemas import Chain
@@ -39,7 +40,7 @@ async def _lose(chain_kit: ChainKit, *, begun: bool = True) -> float:
     if not begun:
         assert await chain_kit.app.store.note_begin(Lease(claimed.seq, claimed.fence, claimed.instance), begun=False)
     await chain_kit.kit.clock.advance(_LEASE + 1)
-    assert len(await chain_kit.app.store.recover(10)) == 1
+    assert len(await chain_kit.app.store.write(lambda tx: recover(tx, chain_kit.app.store.lanes, 10))) == 1
     return ((await _step(chain_kit)).run_at - chain_kit.kit.clock.now_us()) / MICROS
 
 

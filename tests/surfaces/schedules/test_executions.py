@@ -4,6 +4,8 @@ import pytest
 
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import ExecutionUnfinished
+from hanbeon.store.operations.cancel import requeue
+from hanbeon.store.operations.prune import count_prunable
 from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.tasks.task_settings import settings_of
@@ -56,7 +58,7 @@ async def test_a_failing_execution_is_the_same_one_at_every_try(timetable: Timet
 async def test_a_failed_execution_can_be_tried_again_by_an_operator(timetable: Timetable) -> None:
     made = await timetable.schedules.run("fail")
     await timetable.kit.run_all()
-    await timetable.kit.app.store.requeue(made.execution_id)
+    await timetable.kit.app.store.write(lambda tx: requeue(tx, timetable.kit.app.store.lanes, made.execution_id))
     again = await timetable.schedules.execution(made.execution_id)
     assert (again.status.value, again.retry_count) == ("PENDING", 0)
     with pytest.raises(ExecutionUnfinished):
@@ -110,14 +112,16 @@ async def test_prune_takes_old_executions_and_keeps_the_last_fire(timetable: Tim
     await timetable.schedules.pause(schedule.id)
     await timetable.schedules.pause(skips.id)
     await kit.clock.advance(31 * DAY)
-    counted = await kit.app.store.count_prunable(30 * DAY * 1_000_000)
+    counted = await kit.app.store.read(lambda tx: count_prunable(tx, kit.app.store.retention, 30 * DAY * 1_000_000))
     assert (counted["jobs"], counted["fires"]) == (3, 4)
     while await kit.prune():
         pass
     assert [each.task_id for each in await timetable.executions()] == ["hold"], "it is unfinished"
     assert await timetable.outcomes(schedule) == {"created": 1}, "its last fire"
     assert await timetable.outcomes(skips) == {"created": 1}, "and no line that is younger than that"
-    assert (await kit.app.store.count_prunable(30 * DAY * 1_000_000))["fires"] == 0
+    assert (await kit.app.store.read(lambda tx: count_prunable(tx, kit.app.store.retention, 30 * DAY * 1_000_000)))[
+        "fires"
+    ] == 0
 
 
 async def _end_reports(timetable: Timetable) -> None:

@@ -336,6 +336,8 @@ class PostgresDatabase:
 class PostgresUserTransaction:
     """A user's transaction on a connection of its own. It takes no lock on a task's job before its end."""
 
+    is_blocking = False
+
     def __init__(self, database: PostgresDatabase, connection: Any, pool: Any) -> None:
         self.database = database
         self._connection = connection

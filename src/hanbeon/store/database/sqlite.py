@@ -300,6 +300,8 @@ class SqliteDatabase:
 class SqliteUserTransaction:
     """A user's write transaction. It holds the file's only write lock, so it may last at most 5 seconds."""
 
+    is_blocking = True
+
     def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:
         self.database = database
         self.lanes: LaneCache | None = None

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from hanbeon.domain.job import is_id
 from hanbeon.domain.log import LogChunk, LogPage, LogPosition, read_page
 from hanbeon.domain.log_buffer import LogOffer
+from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.tx import Tx, to_json
 
 _BYTES_A_STATEMENT = 1_048_576
@@ -57,7 +59,7 @@ def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]
 
 
 async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPosition, limit: int) -> LogPage:
-    """Return up to `limit` lines after a place, of one attempt or of all in order."""
+    """Return up to `limit` lines of a job's log after a place, of one attempt or of all in order."""
     if attempt is not None and place.attempt != attempt:
         place = LogPosition(attempt)
     last = _LAST_ATTEMPT if attempt is None else attempt
@@ -65,4 +67,6 @@ async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPosition,
     rows = await tx.fetch("log_after", *values) if is_id(job_id) else []
     chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows[:_CHUNKS_A_PAGE]]
     entries, place, more = read_page(chunks, place, limit)
+    if not entries and not await jobs_by_id(tx, [job_id]):
+        raise JobNotFound(job_id)
     return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) > _CHUNKS_A_PAGE)

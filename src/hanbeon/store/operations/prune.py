@@ -25,12 +25,12 @@ _TIMINGS_A_STEP_US = 3_600 * 1_000_000
 _LOG_CHUNKS_A_STEP = 1_000
 
 
-async def count_prunable(tx: Tx, parts: Sequence[Retention], older_than_us: int) -> dict[str, int]:
+async def count_prunable(tx: Tx, parts: Sequence[Retention] | None, older_than_us: int) -> dict[str, int]:
     """Return the number of rows of each kind that are old enough to be deleted."""
     row = (await tx.fetch("count_prunable", older_than_us))[0]
     jobs = {found["queue_id"]: found["jobs"] for found in await tx.fetch("count_prunable_jobs", older_than_us)}
     counted = {"jobs": sum(jobs.values()), "events": row["events"]}
-    for each in _aged(parts):
+    for each in _aged(_whole(parts)):
         if each.count is not None:
             counted[each.kind] = await each.count(tx, older_than_us)
     counted |= {"instances": row["instances"], "queues": await count_left_queues(tx, older_than_us, jobs)}
@@ -45,7 +45,7 @@ class Retained(NamedTuple):
 
 
 async def retain(
-    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], retention_us: int, every_us: int, limit: int
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention] | None, retention_us: int, every_us: int, limit: int
 ) -> Retained:
     """Prune rows past their retention by the trusted clock (`observe`), one instance at a time."""
     rows = await tx.fetch("lock_clock")
@@ -65,7 +65,7 @@ async def retain(
 
 
 async def prune(
-    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than_us: int, limit: int, lag_us: int = 0
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention] | None, older_than_us: int, limit: int, lag_us: int = 0
 ) -> int:
     """Delete up to `limit` finished jobs with their rows, and as many of each other kind; return how many rows.
 
@@ -80,11 +80,11 @@ async def prune(
     chunks = 0
     if jobs:
         jobs, chunks = await _with_few_logs(tx, jobs)
-        await delete_jobs(tx, lanes, [statement for part in parts for statement in part.of_jobs], jobs)
+        await delete_jobs(tx, lanes, [statement for part in _whole(parts) for statement in part.of_jobs], jobs)
     events = await tx.fetch("prune_events", older_than_us, limit)
     if indexed := index_entries(events):
         await tx.fetch("prune_queue_batches", to_json(indexed))
-    aged = {each.kind: await each.delete(tx, older_than_us, limit) for each in _aged(parts)}
+    aged = {each.kind: await each.delete(tx, older_than_us, limit) for each in _aged(_whole(parts))}
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
     await coarsen(tx, limit)
@@ -118,6 +118,11 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     for statement in statements:
         await tx.fetch(statement, body)
     await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
+
+
+def _whole(parts: Sequence[Retention] | None) -> Sequence[Retention]:
+    assert parts is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
+    return parts
 
 
 def _aged(parts: Sequence[Retention]) -> list[AgedRows]:

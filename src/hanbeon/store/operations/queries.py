@@ -91,7 +91,7 @@ async def list_jobs(
         lanes = await lanes_of(tx, filter.queue)
         if lanes is None:
             return []
-        counted, _ = await tallies.counts(tx, filter.queue, batches or tallies.UnfoldedBatches())
+        counted = await tallies.counts(tx, filter.queue, batches or tallies.UnfoldedBatches())
         if sum(counted[state] for state in filter.states) <= _FEW:
             return await _few_of(tx, filter, filter.states, lanes, after, limit)
     states = None if filter.states is None else to_json(filter.states)

@@ -32,11 +32,10 @@ class Numbers(NamedTuple):
     reserved: Mapping[tuple[str, State], int]
 
 
-async def read_numbers(tx: Tx, most: int, batches: tallies.UnfoldedBatches) -> tuple[Numbers, int]:
-    """Return the numbers, with those of the `most` largest queues by name; and the number of unfolded batches."""
-    unfolded = await batches.read(tx)
+async def read_numbers(tx: Tx, most: int, batches: tallies.UnfoldedBatches) -> Numbers:
+    """Return the numbers, with those of the `most` largest queues by name."""
     changes: defaultdict[str, _States] = defaultdict(Counter)
-    for _, deltas in unfolded:
+    for _, deltas in await batches.read(tx):
         for name, delta in deltas.items():
             changes[name].update({state: delta.stock.count(state) for state in State})
     total: _States = Counter({State(row["state"]): row["jobs"] for row in await tx.fetch("tally_totals")})
@@ -59,7 +58,7 @@ async def read_numbers(tx: Tx, most: int, batches: tallies.UnfoldedBatches) -> t
         if total[State.READY] > 0:
             waited = (await tx.fetch("longest_wait_elsewhere", to_json([ids[name] for name in named])))[0]["waited_us"]
         found[OTHERS] = QueueNumbers(_all(total), waited)
-    return Numbers(found, await _reserved(tx, changes)), len(unfolded)
+    return Numbers(found, await _reserved(tx, changes))
 
 
 def _folded(rows: Iterable[Any]) -> tuple[dict[str, _States], dict[str, int]]:

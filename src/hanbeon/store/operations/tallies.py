@@ -42,10 +42,13 @@ class UnfoldedBatches:
 
     def __init__(self) -> None:
         self._groups: dict[tuple[int, int], dict[str, Delta]] = {}
+        self.behind = 0
+        """How many there were at the last read."""
 
     async def read(self, tx: Tx) -> list[tuple[int, dict[str, Delta]]]:
         """Return the instant and the deltas of each batch, which are not to be changed."""
         rows, known = await tx.fetch("unfolded"), self._groups
+        self.behind = len(rows)
         groups = {row["seq"]: row["at"] for row in rows if row["delta"] is None}
         derived = {seq: known[seq, at] for seq, at in groups.items() if (seq, at) in known}
         for part in in_parts([seq for seq in groups if seq not in derived], _ROWS_A_STATEMENT):
@@ -107,22 +110,18 @@ def _queues(batch: Any) -> Collection[str]:
         return ()
 
 
-async def counts(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> tuple[dict[State, int], int]:
-    """Return the number of jobs per state, of one queue or of all; and the number of unfolded batches."""
-    total, unfolded = await stock(tx, queue, batches)
-    return all_states(total), unfolded
+async def counts(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> dict[State, int]:
+    """Return the number of jobs per state, of one queue or of all. The cost does not depend on the number of jobs."""
+    return all_states(await stock(tx, queue, batches))
 
 
-async def stock(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> tuple[Stock, int]:
-    """Return the stock of one queue or of all; and the number of unfolded batches."""
-    ids, unfolded = await _range(tx, queue), await batches.read(tx)
-    return await _total(tx, queue, ids, unfolded), len(unfolded)
+async def stock(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> Stock:
+    """Return the stock of one queue or of all, with the total run time of succeeded jobs."""
+    return await _total(tx, queue, await _range(tx, queue), await batches.read(tx))
 
 
-async def statistics(
-    tx: Tx, queue: str | None, window_us: int, batches: UnfoldedBatches
-) -> tuple[dict[str, QueueStatistics], int]:
-    """Return the statistics of one queue or of all, by name, over the last `window_us`; and the unfolded batches."""
+async def statistics(tx: Tx, queue: str | None, window_us: int, batches: UnfoldedBatches) -> dict[str, QueueStatistics]:
+    """Return the statistics of one queue or of all, by name, now and over the last `window_us`."""
     if queue is not None:
         return await statistics_of(tx, {(await _range(tx, queue))[0]: queue}, window_us, batches)
     names = {row["id"]: row["name"] for row in await tx.fetch("queues")}
@@ -134,8 +133,8 @@ async def statistics(
 
 async def statistics_of(
     tx: Tx, names: Mapping[int, str], window_us: int, batches: UnfoldedBatches
-) -> tuple[dict[str, QueueStatistics], int]:
-    """Return the statistics of these queues, by name, likewise. The others are not looked at."""
+) -> dict[str, QueueStatistics]:
+    """Like `statistics`, of these queues. The others are not looked at."""
     ids, now = to_json(list(names)), (await tx.fetch("now"))[0]["now"]
     since = _slot(now - window_us)
     tallied, timed = await tx.fetch("tallies_of_queues", ids), await tx.fetch("timings_of_queues", ids, since)
@@ -148,7 +147,7 @@ async def _summaries(
     folded: tuple[Iterable[Any], Iterable[Any]],
     span: tuple[int, int],
     batches: UnfoldedBatches,
-) -> tuple[dict[str, QueueStatistics], int]:
+) -> dict[str, QueueStatistics]:
     """Add what is not folded to the rows of tallies and timings."""
     (tallied, timed), (since, now) = folded, span
     stocks: defaultdict[str, Stock] = defaultdict(Stock)
@@ -157,19 +156,17 @@ async def _summaries(
         stocks[names[row["queue_id"]]].add(_stock(row))
     for row in timed:
         flows[names[row["queue_id"]]].add(_flows.decode(row["flow"]))
-    unfolded = await batches.read(tx)
-    for at, deltas in unfolded:
+    for at, deltas in await batches.read(tx):
         for name, delta in deltas.items():
             stocks[name].add(delta.stock)
             if at >= since:
                 flows[name].add(delta.flow)
     ready = [queue_id for queue_id, name in names.items() if stocks[name].count(State.READY) > 0]
     oldest = await _oldest_ready(tx, [lanes_of_queue(queue_id) for queue_id in ready]) if ready else {}
-    found = {
+    return {
         name: summarise(stocks[name], flows[name], oldest_ready_us=oldest.get(queue_id), span_us=max(1, now - since))
         for queue_id, name in names.items()
     }
-    return found, len(unfolded)
 
 
 async def longest_waits(tx: Tx) -> dict[int, int]:

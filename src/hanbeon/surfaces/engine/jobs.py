@@ -19,9 +19,11 @@ from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.job_indexes import JobSearch
+from hanbeon.store.operations.logs import read_log
 from hanbeon.store.turns import in_turns
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
@@ -76,7 +78,9 @@ class EngineJobs(Service):
         await self._record(job_id)
         after = or_default(query.after, None)
         place = LogPosition() if after is None else LogPosition.parse(after)
-        found = await self._store.log(job_id, or_default(query.attempt, None), place, query.limit)
+        found = await self._store.read(
+            lambda tx: read_log(tx, job_id, or_default(query.attempt, None), place, query.limit)
+        )
         return log_view(found, self._zone)
 
     async def explain(self, job_id: str) -> Explanation:
@@ -100,7 +104,7 @@ class EngineJobs(Service):
                 f"job {job_id} is a part of {place.surface} whose owner was deleted, and cannot be retried; "
                 "create it again"
             )
-        await self._store.requeue(job_id)
+        await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
         return await self._shown(job_id)
 
     async def reprioritise(self, job_id: str, **fields: Unpack[keywords.EnginePriorityFields]) -> schemas.EngineJob:
@@ -110,7 +114,7 @@ class EngineJobs(Service):
         priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
         if priority is None and urgent is None:
             raise InvalidInput("is required unless urgent is given", field="priority")
-        await self._store.reprioritise(job_id, priority, urgent)
+        await self._store.write(lambda tx: reprioritise(tx, self._store.lanes, job_id, priority, urgent))
         return await self._shown(job_id)
 
     async def enqueue(
@@ -200,7 +204,7 @@ class EngineJobs(Service):
         done, alone = await self._write(lambda tx: cancel.requeue_these(tx, self._store.lanes, fences))
         for job_id in alone:
             try:
-                await self._store.requeue(job_id)
+                await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
             except (Conflict, JobNotFound):
                 continue
             done.append(job_id)

@@ -27,7 +27,9 @@ from hanbeon.settings import Settings, shown
 from hanbeon.store.operations import actions, queries, tallies, tasks
 from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
+from hanbeon.store.operations.overview import queue_page, read_overview
 from hanbeon.store.operations.queues import QueueRecord, add_queue, change_queue
+from hanbeon.store.operations.tallies import statistics
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, overview, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
@@ -48,7 +50,10 @@ class Engine(EngineDeadLetters):
 
     async def overview(self) -> overview.EngineOverview:
         """Return the numbers of the whole installation: jobs by state, late queues, workers that are alive."""
-        found, view = await self._store.overview(self._alive_within_us, LATE_US), self._serializer
+        found, view = (
+            await self._store.read(lambda tx: read_overview(tx, self._alive_within_us, LATE_US, self._store.unfolded)),
+            self._serializer,
+        )
         waited = found.oldest_ready_us
         return overview.EngineOverview(
             at=view.iso(found.at),
@@ -67,8 +72,10 @@ class Engine(EngineDeadLetters):
     async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:
         """List the queues by name, with their limits, the number of their jobs, and their activity in `window`."""
         query = validate(schemas.QueueQuery, fields)
-        page, numbers, at = await self._store.queue_page(
-            or_default(query.cursor, None) or "", query.limit, micros(query.window), or_default(query.name, None)
+        after, like = or_default(query.cursor, None) or "", or_default(query.name, None)
+        window, unfolded = micros(query.window), self._store.unfolded
+        page, numbers, at = await self._store.read(
+            lambda tx: queue_page(tx, after, query.limit, window, like, unfolded)
         )
         view = self._serializer
         return schemas.EngineQueues(
@@ -94,7 +101,7 @@ class Engine(EngineDeadLetters):
                 raise
             await self._write(lambda tx: add_queue(tx, name))
             changed = await self._write(change)
-        numbers = await self._store.statistics(name, micros(_HOUR))
+        numbers = await self._store.read(lambda tx: statistics(tx, name, micros(_HOUR), self._store.unfolded))
         return self._serializer.queue(changed, numbers[name])
 
     async def _awaits_jobs(self, queue: str) -> bool:

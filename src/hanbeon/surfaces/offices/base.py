@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.instances import instances
+from hanbeon.store.operations.tallies import stock
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices import schemas, serializers
@@ -79,8 +80,9 @@ class OfficeService(Service):
 
     async def _moving(self, office_id: str, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Commit an operation that may hand jobs over, with the time that this takes."""
-        stock = await self._store.stock(queue_of_office((await self._record(office_id)).id))
-        waiting = stock.count(State.PENDING) + stock.count(State.READY)
+        queue = queue_of_office((await self._record(office_id)).id)
+        jobs = await self._store.read(lambda tx: stock(tx, queue, self._store.unfolded))
+        waiting = jobs.count(State.PENDING) + jobs.count(State.READY)
         return await self._write(operation, waiting)
 
 

@@ -13,8 +13,10 @@ from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
 from hanbeon.domain.log import LogPosition
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
+from hanbeon.store.batch_cancel import cancel_newest
 from hanbeon.store.operations import queries
-from hanbeon.store.operations.cancel import CancelFilter, requeue
+from hanbeon.store.operations.cancel import CancelFilter, reprioritise, requeue
+from hanbeon.store.operations.logs import read_log
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.offices import keywords, schemas, serializers
@@ -107,7 +109,7 @@ class OfficeJobs(OfficeService):
         if (statuses := or_default(request.statuses, None)) is not None:
             states, overdue = selected(statuses)
             chosen = msgspec.structs.replace(chosen, states=states, overdue=overdue)
-        accepted, more = await self._store.cancel_newest(chosen, schemas.CANCEL_MOST)
+        accepted, more = await cancel_newest(self._store, chosen, schemas.CANCEL_MOST)
         return schemas.CancelledAll(cancelled=accepted, more=more)
 
     async def retry(self, office_id: str, job_id: str) -> schemas.Job:
@@ -134,7 +136,7 @@ class OfficeJobs(OfficeService):
         if priority is None and urgent is None:
             raise InvalidInput("is required unless urgent is given", field="priority")
         with _in_office_words("reprioritised", sources_of(Reason.REPRIORITISED)):
-            await self._store.reprioritise(job_id, priority, urgent)
+            await self._store.write(lambda tx: reprioritise(tx, self._store.lanes, job_id, priority, urgent))
         (job,) = await self._views(office_id, [job_id])
         return job
 
@@ -144,7 +146,9 @@ class OfficeJobs(OfficeService):
         await self._checked(office_id, job_id)
         after = or_default(query.after, None)
         at = LogPosition() if after is None else LogPosition.parse(after)
-        found = await self._store.log(job_id, or_default(query.attempt, None), at, query.limit)
+        found = await self._store.read(
+            lambda tx: read_log(tx, job_id, or_default(query.attempt, None), at, query.limit)
+        )
         return log_view(found, self._zone)
 
     async def explain(self, office_id: str, job_id: str) -> Explanation:

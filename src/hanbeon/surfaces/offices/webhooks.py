@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.masks import MASK
 from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
 from hanbeon.messages import Messenger
+from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.pages import merged
@@ -162,7 +163,7 @@ class OfficeWebhooks(OfficeService):
         """Cancel what waits for removed listeners. If this is never reached, the messages end without being sent."""
         for queue in (queue for each in gone for queue in _queues(each)):
             with contextlib.suppress(NotFound):  # Most webhooks are never tested.
-                await self._store.cancel_where(CancelFilter(queue=queue))
+                await cancel_where(self._store, CancelFilter(queue=queue))
 
 
 def _check_targets(targets: Sequence[Any], messenger: Messenger) -> None:

@@ -52,7 +52,7 @@ class SchedulerEndpoints(Service):
 
         async def read(tx: Tx) -> schemas.Monitor:
             try:
-                counts, _ = await tallies.counts(tx, QUEUE, self._store.unfolded)
+                counts = await tallies.counts(tx, QUEUE, self._store.unfolded)
             except NotFound:
                 counts = dict.fromkeys(State, 0)
             since = await now_us(tx) - _DAY_US

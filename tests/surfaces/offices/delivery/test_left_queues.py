@@ -10,6 +10,7 @@ import pytest
 from hanbeon import Context
 from hanbeon.errors import InvalidInput
 from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.operations.prune import count_prunable
 from hanbeon.surfaces.offices.delivery.rules import queue_of_tests
 from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
@@ -29,7 +30,11 @@ async def _queues(office: OfficeKit) -> set[str]:
 
 async def _counted(office: OfficeKit, older_than: float) -> int:
     """Return how many of them would go, by the query of `prune --dry-run`."""
-    return (await office.kit.app.store.count_prunable(int(older_than * 1_000_000)))["queues"]
+    return (
+        await office.kit.app.store.read(
+            lambda tx: count_prunable(tx, office.kit.app.store.retention, int(older_than * 1_000_000))
+        )
+    )["queues"]
 
 
 async def _tidy(office: OfficeKit, older_than: float) -> None:
