@@ -21,7 +21,7 @@ from hanbeon.errors import (
 )
 from hanbeon.store import schema
 from hanbeon.store.backends import open_store
-from hanbeon.store.database.sqlite import _Connection
+from hanbeon.store.database.sqlite_connection import SqliteConnection
 from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate
@@ -207,7 +207,7 @@ async def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
     for number in range(100):
         path = tmp_path / f"{number}.db"
         path.touch()
-        connections = [_Connection(path, SystemClock(), "writer") for _ in range(8)]
+        connections = [SqliteConnection(path, SystemClock(), "writer") for _ in range(8)]
         await asyncio.gather(*(each.open() for each in connections))
         await asyncio.gather(*(each.close() for each in connections))
 

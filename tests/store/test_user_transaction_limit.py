@@ -11,6 +11,7 @@ import pytest
 from hanbeon.domain.outcome import Returned
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store.database import sqlite
+from hanbeon.store.database.sqlite_connection import SqliteConnection
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
@@ -104,13 +105,13 @@ async def test_a_stop_ends_the_statement_under_way(patient: World) -> None:
 
 
 async def test_a_stop_in_the_wait_for_the_lock_frees_it(patient: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits, wait = threading.Event(), sqlite._Connection._wait
+    waits, wait = threading.Event(), SqliteConnection._wait
 
-    def noted(self: sqlite._Connection, tries: int) -> bool:
+    def noted(self: SqliteConnection, tries: int) -> bool:
         waits.set()
         return wait(self, tries)
 
-    monkeypatch.setattr(sqlite._Connection, "_wait", noted)
+    monkeypatch.setattr(SqliteConnection, "_wait", noted)
     other = apsw.Connection(str(patient.store.database.path))  # type: ignore[union-attr]
     with contextlib.closing(other):
         other.execute("BEGIN IMMEDIATE")

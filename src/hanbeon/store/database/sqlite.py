@@ -8,24 +8,20 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS, Clock
-from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import apsw
-from hanbeon.store.database.sqlite_border import BUSY_TIMEOUT_MS, bordered, savepoint
-from hanbeon.store.database.sqlite_damage import check_unopened, keep_log
-from hanbeon.store.database.sqlite_files import OpenFiles
+from hanbeon.store.database.sqlite_border import savepoint
+from hanbeon.store.database.sqlite_connection import SqliteConnection
 from hanbeon.store.database.sqlite_guard import guard_file
-from hanbeon.store.database.sqlite_thread import SqliteThread
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
-from hanbeon.store.rows import row_type
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import LONG_SECONDS, AfterCommit, FastSteps, Tx, drive
 from hanbeon.store.tx_base import TxBase
@@ -36,148 +32,6 @@ _GRANT_SLACK = 0.1
 _GRANT_TRIES = 20
 LEAST_ROOM_BYTES = 262_144
 USER_TRANSACTION_SECONDS = 5.0
-_PROGRESS_STEPS = 10_000
-_BUSY_PAUSE_SECONDS = 0.05
-
-
-class _Connection:
-    """One apsw connection and the one thread that uses it, so that waiting for a lock never blocks the event loop."""
-
-    db: apsw.Connection
-    files: OpenFiles
-
-    def __init__(self, path: Path, clock: Clock, name: str) -> None:
-        self._path = path
-        self._clock = clock
-        self._now = 0
-        self.incarnation: str | None = None
-        self.fast: FastSteps | None = None
-        self.ends_at: float | None = None
-        """When the leases of others end that a long write keeps from being renewed (monotonic)."""
-        self._given_up = False
-        self._waits_until = 0.0
-        self._thread = SqliteThread(f"hanbeon-sqlite-{name}")
-
-    async def open(self) -> Self:
-        """Open the file in its own thread, which also closes it if the caller is cancelled meanwhile."""
-        try:
-            await self.run(self._open)
-        except BaseException:
-            await self.close()
-            raise
-        return self
-
-    def _open(self) -> None:
-        check_unopened(self._path)
-        # It exists: opening must never leave an empty file in place of one that was deleted.
-        self.db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
-        keep_log(self.db, on=True)
-        self._set_up()
-        self.files = OpenFiles(self._path, self.db)
-
-    def _set_up(self) -> None:
-        self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
-        if self.db.readonly("main"):
-            # SQLite opens such a file anyway, and would fail only at the first write.
-            raise apsw.ReadOnlyError("the file is read-only")
-        # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
-        self._use_wal()
-        for pragma in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
-            self.db.execute(f"PRAGMA {pragma}").fetchall()
-        self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
-        # The first read opens the write-ahead log: from here on all files of the database are known.
-        self.db.execute("SELECT count(*) FROM sqlite_master").fetchall()
-
-    def _use_wal(self) -> None:
-        """Switch to WAL, with retries.
-
-        When several connections open a new file at the same time, each holds a read lock and wants to write: SQLite
-        rejects all but one immediately, whatever the busy timeout, to avoid a deadlock.
-        """
-        give_up_at = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
-        while True:
-            try:
-                self.db.execute("PRAGMA journal_mode = WAL").fetchall()
-            except apsw.BusyError:
-                if time.monotonic() > give_up_at:
-                    raise
-                time.sleep(0.005)
-            else:
-                return
-
-    def check(self) -> None:
-        """Raise unless this is the database that was opened: the same files, in the same incarnation."""
-        self.files.check()
-        if self.incarnation is not None and self.incarnation != self.read_incarnation():
-            raise DatabaseRestored
-
-    def check_time(self) -> None:
-        """Raise if a long write has used up the time for which it extended the leases of others."""
-        if self.ends_at is not None and time.monotonic() > self.ends_at:
-            raise DatabaseUnavailable(
-                "the write took too long and was rolled back: on SQLite all others wait for it; send it in smaller "
-                "batches, or use PostgreSQL"
-            )
-
-    def read_incarnation(self) -> str:
-        return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
-
-    async def run(self, function: Callable[..., T], *args: Any) -> T:
-        return await self._thread.run(bordered, function, *args)
-
-    def records(self, sql: str, args: Sequence[Any]) -> list[Any]:
-        """Return rows readable by column name only: enough for the engine's statements, at a third of the cost."""
-        cursor, names = self._execute(sql, args)
-        return [dict(zip(names, row, strict=True)) for row in cursor]
-
-    def _execute(self, sql: str, args: Sequence[Any]) -> tuple[Any, tuple[str, ...]]:
-        # Read once per statement, as PostgreSQL's statements do.
-        self.check_wanted()
-        self._now = self._clock.now_us()
-        cursor = self.db.execute(sql, args)
-        try:
-            return cursor, tuple(column[0] for column in cursor.get_description())
-        except apsw.ExecutionCompleteError:
-            return (), ()
-
-    def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
-        """Return rows readable by position and by name."""
-        cursor, names = self._execute(sql, args)
-        return list(map(row_type(names), cursor))
-
-    def let_give_up(self) -> None:
-        """Make it possible to end what it does by `give_up`; costs a little with every statement."""
-        self.db.set_progress_handler(lambda: self._given_up, _PROGRESS_STEPS)
-        self.db.set_busy_handler(self._wait)
-
-    def _wait(self, tries: int) -> bool:
-        """Wait for a lock as SQLite's own busy handler does, which cannot be interrupted; False: give up."""
-        if tries == 0:
-            self._waits_until = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
-        if self._given_up or time.monotonic() > self._waits_until:
-            return False
-        time.sleep(min(0.001 * (tries + 1), _BUSY_PAUSE_SECONDS))
-        return True
-
-    def give_up(self) -> None:
-        """End the statement or wait that is under way, and let those that follow fail. What is open is rolled back."""
-        self._given_up = True
-        self.db.interrupt()  # For what makes no progress by steps, such as sorting.
-
-    def check_wanted(self) -> None:
-        """Raise if it was given up: for calls that began to wait before."""
-        if self._given_up:
-            raise DatabaseUnavailable(ENDED)
-
-    def close(self) -> asyncio.Future[None]:
-        """Close it after the calls that it has. Whoever awaits that and is cancelled, it is closed."""
-        return self._thread.close(partial(bordered, self._close))
-
-    def _close(self) -> None:
-        if hasattr(self, "files"):
-            self.files.close()
-        if hasattr(self, "db"):
-            self.db.close()
 
 
 class SqliteTx(TxBase):
@@ -186,7 +40,7 @@ class SqliteTx(TxBase):
     has_round_trips = False
     copy = None
 
-    def __init__(self, connection: _Connection, seconds: float = math.inf, *, writes: bool = False) -> None:
+    def __init__(self, connection: SqliteConnection, seconds: float = math.inf, *, writes: bool = False) -> None:
         super().__init__(seconds)
         self._connection, self.fast = connection, connection.fast if writes else None
 
@@ -207,8 +61,8 @@ class SqliteDatabase:
         # Connections for users are opened later, when the process may have changed its folder.
         self._file = path.absolute()
         self.clock = clock
-        self._writer: _Connection | None = None
-        self._reader: _Connection | None = None
+        self._writer: SqliteConnection | None = None
+        self._reader: SqliteConnection | None = None
         self.incarnation: str | None = None
         """The incarnation that was opened; unknown in a database that is opened only to be read."""
         self.fast: FastSteps | None = None
@@ -222,10 +76,10 @@ class SqliteDatabase:
             )
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await _Connection(self._file, self.clock, "writer").open()
+            self._writer = await SqliteConnection(self._file, self.clock, "writer").open()
             await self._writer.run(_migrate, self._writer)
             self._writer.files.warn_if_readable()
-            self._reader = await _Connection(self._file, self.clock, "reader").open()
+            self._reader = await SqliteConnection(self._file, self.clock, "reader").open()
             self.incarnation = await self._reader.run(self._reader.read_incarnation)
             self._reader.incarnation = self.incarnation
             self._writer.incarnation, self._writer.fast = self.incarnation, self.fast
@@ -239,7 +93,7 @@ class SqliteDatabase:
             raise DatabaseUnavailable(f"there is no file {self.path}")
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._reader = await _Connection(self._file, self.clock, "reader").open()
+            self._reader = await SqliteConnection(self._file, self.clock, "reader").open()
         except BaseException:
             await self.close()
             raise
@@ -288,7 +142,7 @@ class SqliteDatabase:
     async def begin(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
         writer.files.check_places()
-        connection = await _Connection(self._file, self.clock, "user").open()
+        connection = await SqliteConnection(self._file, self.clock, "user").open()
         connection.let_give_up()
         connection.incarnation, connection.fast = self.incarnation, self.fast
         connection.files.expect(writer.files)  # If it opened another file, that is noticed like a replaced one.
@@ -302,12 +156,12 @@ class SqliteUserTransaction:
 
     is_blocking = True
 
-    def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:
+    def __init__(self, database: SqliteDatabase, connection: SqliteConnection) -> None:
         self.database = database
         self.lanes: LaneCache | None = None
         """The known lanes with those created inside it, if any were."""
         self._after = AfterCommit()
-        self._connection: _Connection | None = connection
+        self._connection: SqliteConnection | None = connection
         self._too_long = self._is_finishing = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -360,7 +214,7 @@ class SqliteUserTransaction:
         finally:
             await self.abandon()
 
-    def _finish(self, connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+    def _finish(self, connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         # The limit is for its user: it holds until the last statement of theirs is over, and not for the engine's.
         self._is_finishing = True
         connection.check_wanted()
@@ -382,7 +236,7 @@ class SqliteUserTransaction:
         connection.give_up()
         return connection.close()  # Closing an apsw connection rolls its transaction back.
 
-    def _open(self) -> _Connection:
+    def _open(self) -> SqliteConnection:
         if self._too_long:
             raise TransactionTooLong(
                 f"the transaction was open for more than {USER_TRANSACTION_SECONDS:g} seconds and was rolled back: on "
@@ -399,14 +253,14 @@ class SqliteUserTransaction:
         self._let_go()
 
 
-def _opened(connection: _Connection | None) -> _Connection:
+def _opened(connection: SqliteConnection | None) -> SqliteConnection:
     if connection is None:
         raise DatabaseUnavailable("the database is closed; open the App first")
     return connection
 
 
 def _transact(
-    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float
+    connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]], seconds: float
 ) -> tuple[T, AfterCommit]:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
@@ -419,7 +273,7 @@ def _transact(
 
 
 def _transact_long(
-    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float
+    connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]], seconds: float
 ) -> tuple[T, AfterCommit]:
     """Extend all leases in a transaction of its own, then run the operation in one that ends before they do.
 
@@ -450,7 +304,7 @@ class _NotGranted(Exception):
 
 
 def _finish(
-    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
+    connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
 ) -> tuple[T, AfterCommit]:
     tx = SqliteTx(connection, seconds, writes=True)
     answer: T = drive(operation(tx))
@@ -462,7 +316,7 @@ def _finish(
     return answer, tx.after
 
 
-def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+def _within(connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     """Run the operation inside an open transaction, all of it or nothing."""
     connection.check()
     tx = SqliteTx(connection, writes=True)
@@ -474,7 +328,7 @@ def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
     return answer, tx.after
 
 
-def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
+def _read(connection: SqliteConnection, operation: Callable[[Tx], Awaitable[T]]) -> T:
     connection.db.execute("BEGIN")
     try:
         connection.check()
@@ -485,7 +339,7 @@ def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T
             connection.db.execute("ROLLBACK")
 
 
-def _migrate(connection: _Connection) -> None:
+def _migrate(connection: SqliteConnection) -> None:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
         connection.rows(translate(schema.CREATE_VERSION_TABLE, Sqlite), ())
