@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import hanbeon
+from hanbeon import errors
+from hanbeon.domain.templates import TemplateError
+from hanbeon.errors import InvalidInput
 from hanbeon.rule import TABLE, Rule
 
+_SOURCE = Path(hanbeon.__file__).parent
+_TREES = {path.relative_to(_SOURCE): ast.parse(path.read_text()) for path in sorted(_SOURCE.rglob("*.py"))}
 _TEXTS: dict[str, dict[str, str]] = json.loads(TABLE.read_bytes())
-_VALUE = re.compile(r"\{(\w+)(?::[^{}|]+|\|[^{}]*)?\}")
+_VALUE = re.compile(r"\{([a-z_]+)(?::[^{}|]+|\|[^{}]*)?\}")
+_OPTIONAL = re.compile(r"\[\[.*?\]\]")
+_ALTERNATIVE = re.compile(r"\[\[!([a-z_]+)\|")
 _HANGUL = re.compile("[가-힣]")
+_REFUSALS = {
+    name
+    for name, kind in {**vars(errors), "TemplateError": TemplateError}.items()
+    if isinstance(kind, type) and issubclass(kind, InvalidInput | TemplateError)
+}
+
+
+def _calls(names: set[str]) -> Iterator[tuple[str, ast.Call]]:
+    for path, tree in _TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                yield f"{path}:{node.lineno}", node
 
 
 @pytest.mark.parametrize("code", _TEXTS)
@@ -19,8 +42,51 @@ def test_each_rule_has_both_languages(code: str) -> None:
     texts = _TEXTS[code]
     assert texts.keys() == {"en", "ko"}
     assert set(_VALUE.findall(texts["ko"])) <= set(_VALUE.findall(texts["en"]))
-    assert _HANGUL.search(texts["ko"]) or not _VALUE.sub("", texts["en"]).strip()
+    assert _HANGUL.search(texts["ko"]) or not re.search("[a-z]", _VALUE.sub("", texts["en"]))
     assert not _HANGUL.search(texts["en"])
+
+
+def test_each_refusal_of_the_package_is_a_rule() -> None:
+    sites = [(place, call) for place, call in _calls(_REFUSALS) if call.args]
+    assert len(sites) > 400
+    text = ast.Constant | ast.JoinedStr | ast.BinOp
+    written = [place for place, call in sites if any(isinstance(each, text) for each in _reasons(call))]
+    assert written == []
+
+
+def _reasons(call: ast.Call) -> Iterator[ast.expr]:
+    """The expression of the message; a text made of an error's text is one, too."""
+    assert isinstance(call.func, ast.Name)
+    name = call.func.id
+    first = {"ConfigInvalid": 2, "ReplayInvalid": 2}.get(name, 0)
+    if name in ("DependencyCycle", "ReplayTooLarge", "ReplayQuotaExceeded"):
+        return  # They are made of values.
+    message = call.args[first]
+    if isinstance(message, ast.Call) and isinstance(message.func, ast.Name) and message.func.id == "str":
+        yield ast.Constant("")
+    yield message
+
+
+def test_each_rule_has_the_values_of_its_text() -> None:
+    wrong = []
+    for place, call in _calls({"Rule"}):
+        code = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+        names = {each.arg for each in call.keywords}
+        if code is None or None in names or str(code) not in _TEXTS:
+            wrong += [place] if isinstance(code, str) and code not in _TEXTS else []
+            continue
+        english = _TEXTS[str(code)]["en"]
+        needed = set(_VALUE.findall(_OPTIONAL.sub("", english)))
+        known = {*_VALUE.findall(english), *_ALTERNATIVE.findall(english)}
+        wrong += [place] if not needed <= names <= known else []
+    assert wrong == []
+
+
+def test_no_rule_is_left_over() -> None:
+    constants = {node.value for tree in _TREES.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    # Those that follow from the bounds of a type: `_bounded` of surfaces/validation.py.
+    bounded = {f"{kind}_{bound}" for kind in map(str, constants) for bound in ("from_to", "at_least", "at_most")}
+    assert sorted(_TEXTS.keys() - constants - bounded) == []
 
 
 def test_values_are_inserted_once_and_empty_parts_left_out() -> None:
@@ -30,7 +96,23 @@ def test_values_are_inserted_once_and_empty_parts_left_out() -> None:
     assert str(Rule("must_be", what=Rule("one_of", choices=["a", "b"]), got="'c'", nearest="'a'")) == (
         "must be one of a, b, got 'c'; did you mean 'a'?"
     )
+    assert str(Rule("unknown_variable", known=[])) == "unknown variable; declared are: none"
     assert str(Rule("string_at_most", high=12_000)) == "a string of at most 12,000 characters"
+    assert str(Rule("only_one_kind", kinds=["a", "b"])) == "must have only one of a and b"
+
+
+def test_error_as_a_value_is_its_rule() -> None:
+    inner = InvalidInput(Rule("not_empty"), field="cron")
+    assert Rule("of_task", error=inner, task="'x'").serialize() == {
+        "code": "of_task",
+        "error": {"code": "in_field", "field": "cron", "rule": {"code": "not_empty"}},
+        "task": "'x'",
+    }
+    assert Rule("not_json", error=ValueError("no\x1b")).values == {"error": "no\\x1b"}
+
+
+def test_users_may_raise_text_of_their_own() -> None:
+    assert InvalidInput("must be nice", field="mood").rule is None
 
 
 def test_rule_is_json_and_back() -> None:

@@ -30,6 +30,7 @@ from hanbeon.job import Job
 from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import open_store
@@ -304,11 +305,11 @@ class App(TaskDefinitions, Installation):
     ) -> None:
         """Move an unfinished job in its queue."""
         if priority is None and urgent is None:
-            raise InvalidInput("is required unless urgent is given", field="priority")
+            raise InvalidInput(Rule("priority_or_urgent"), field="priority")
         if priority is not None:
             check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
-            raise InvalidInput(f"must be True or False, got {quoted(urgent)}", field="urgent")
+            raise InvalidInput(Rule("must_be", what=Rule("python_boolean"), got=quoted(urgent)), field="urgent")
         await self.store.write(lambda tx: reprioritise(tx, self.store.lanes, _id(job), priority, urgent))
 
     # Queues
@@ -407,11 +408,13 @@ class App(TaskDefinitions, Installation):
 def _id(job: Any) -> str:
     if isinstance(job, str | Job):
         return job if isinstance(job, str) else job.id
-    raise InvalidInput(f"must be a job or its id, got {quoted(job)}", field="job")
+    raise InvalidInput(Rule("must_be", what=Rule("job_or_id"), got=quoted(job)), field="job")
 
 
 def _state(word: str) -> State:
     try:
         return State(word)
     except ValueError:
-        raise InvalidInput(f"must be one of {', '.join(State)}, got {word!r}", field="states") from None
+        raise InvalidInput(
+            Rule("must_be", what=Rule("one_of", choices=State), got=repr(word)), field="states"
+        ) from None

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 MICROS = 1_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -74,5 +75,5 @@ def seconds_of(text: str, field: str) -> float:
         return float(short)
     parts = _PART.findall(short)
     if not parts or _PART.sub("", short).strip():
-        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {quoted(given)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("duration"), got=quoted(given)), field=field)
     return sum(float(number) * _UNITS[unit] for number, unit in parts)

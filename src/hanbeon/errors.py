@@ -30,6 +30,7 @@ from hanbeon.export_errors import ReplayTooLarge as ReplayTooLarge
 from hanbeon.export_errors import ResultGone as ResultGone
 from hanbeon.export_errors import ResultNotReady as ResultNotReady
 from hanbeon.quotation import plain, quoted
+from hanbeon.rule import Rule
 from hanbeon.work_errors import JobCancelled as JobCancelled
 from hanbeon.work_errors import JobFailed as JobFailed
 from hanbeon.work_errors import MessageFailed as MessageFailed
@@ -71,9 +72,8 @@ class ConfigInvalid(InvalidInput):
 
     code = "config_invalid"
 
-    def __init__(self, file: str, place: str, message: str, line: int | None = None) -> None:
-        where = f" (line {line})" if line is not None else ""
-        super().__init__(f"{file}: {place}: {message}{where}" if place else f"{file}: {message}{where}")
+    def __init__(self, file: str, place: str, message: str | Rule, line: int | None = None) -> None:
+        super().__init__(Rule("config_invalid", file=file, place=place, message=message, line=line))
         self.file, self.field, self.line = file, plain(place, _FIELD_CHARACTERS) or None, line
 
 
@@ -103,9 +103,7 @@ class DependencyCycle(InvalidInput):
     def __init__(self, ids: Sequence[str]) -> None:
         self.ids = tuple(ids)
         path = " → ".join([*self.ids, self.ids[0]])
-        super().__init__(
-            f"these jobs wait for each other: {path}; remove one of these dependencies", field="depends_on"
-        )
+        super().__init__(Rule("dependency_cycle", path=path), field="depends_on")
 
 
 class UnknownDependency(InvalidInput):
@@ -113,7 +111,7 @@ class UnknownDependency(InvalidInput):
 
     code = "unknown_dependency"
 
-    def __init__(self, message: str, ids: Sequence[str]) -> None:
+    def __init__(self, message: str | Rule, ids: Sequence[str]) -> None:
         self.ids = tuple(ids)
         super().__init__(message, field="depends_on")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.error_base import Conflict, InvalidInput, NotFound
+from hanbeon.rule import Rule
 
 
 class ReplayInvalid(InvalidInput):
@@ -10,9 +11,8 @@ class ReplayInvalid(InvalidInput):
 
     code = "replay_invalid"
 
-    def __init__(self, line: int, name: str, rule: str) -> None:
-        place = f"line {line}, {name}" if name else f"line {line}"
-        super().__init__(f"{place}: {rule}", field="file")
+    def __init__(self, line: int, name: str, rule: Rule) -> None:
+        super().__init__(Rule("replay_line", line=line, name=name, rule=rule), field="file")
         self.line = line
 
 
@@ -28,7 +28,7 @@ class ReplayTooLarge(InvalidInput):
     code = "replay_too_large"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"must have at most {limit:,} bytes; the server's setting is `max_replay_bytes`", field="file")
+        super().__init__(Rule("replay_too_large", most=limit), field="file")
 
 
 class ReplayQuotaExceeded(InvalidInput):
@@ -37,11 +37,7 @@ class ReplayQuotaExceeded(InvalidInput):
     code = "replay_quota_exceeded"
 
     def __init__(self, limit: int, used: int) -> None:
-        super().__init__(
-            f"must leave your replays below {limit:,} bytes, of which {used:,} are used; "
-            "delete some of them, or have the setting `replay_quota_bytes` raised",
-            field="file",
-        )
+        super().__init__(Rule("replay_quota_exceeded", most=limit, used=used), field="file")
 
 
 class ReplayNotFound(NotFound):
@@ -103,6 +99,6 @@ class InvalidOutputPath(InvalidInput):
 
     code = "invalid_output_path"
 
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(f"must be a file below the export root: {why}", field="resultUri")
+    def __init__(self, why: Rule) -> None:
+        self.why = str(why)
+        super().__init__(Rule("output_path", why=why), field="resultUri")

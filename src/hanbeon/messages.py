@@ -24,6 +24,7 @@ from hanbeon.outbound.secrets import PREFIX, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
 from hanbeon.outbound.targets import MAIL, masked, scheme_of
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 
 TARGET_MOST = 4_096
@@ -47,20 +48,20 @@ def check_target(target: Any, secrets: Secrets, settings: Settings, field: str |
     No secret is read. Loads Apprise the first time: on an event loop, call it in a thread.
     """
     if not isinstance(target, str) or not target:
-        raise InvalidInput("must be text like mailto://… or the name of a secret", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("target_text")), field=field)
     if len(target) > TARGET_MOST or not target.isprintable():
-        raise InvalidInput(f"must be at most {TARGET_MOST:,} printable characters", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("printable", most=TARGET_MOST)), field=field)
     if _SEPARATOR not in target:
         secrets.check_name(target, field)
         return
     if MASK in target:
-        raise InvalidInput(f"must be the target itself, not one with {MASK}; write its secrets by name", field=field)
+        raise InvalidInput(Rule("target_masked", mask=MASK), field=field)
     try:
         templates.check(target, [f"{PREFIX}.{name}" for name in secrets.names])
         named = dict.fromkeys(secrets.names, _PROBE)
         probe = templates.render(target, {PREFIX: named}, most=TARGET_MOST)
     except TemplateError as error:
-        raise InvalidInput(str(error), field=field) from None
+        raise InvalidInput(error.rule, field=field) from None
     # A service may check the form of a token, which a probe cannot have: what is complete shows when it is sent.
     check_url(probe, settings.message_schemes, field, complete=probe == target)
 
@@ -105,7 +106,7 @@ class Messenger:
         for name in names:
             self.secrets.check_use(name, TARGET_USE, place, trusted=trusted, field=field)
         if not trusted and (login := _login(target, names)) is not None and is_seen(login, SECRET):
-            raise InvalidInput(f"{LOGIN_ONLY}; move the secret {', '.join(names)}", field=field)
+            raise InvalidInput(Rule("login_only_move", rule=LOGIN_ONLY, names=names), field=field)
 
     async def send(
         self, message: Message, *, timeout: float = SECONDS, key: str | None = None, trusted: bool = True

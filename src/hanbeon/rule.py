@@ -1,8 +1,9 @@
 """The rule that an input broke: a code with values, of which every language is rendered.
 
 `rules.json` has the texts of each code. In a text `{name}` is a value, `{name:,}` one with thousands separators,
-`{name|sep}` the elements of a list between separators, and `[[…]]` a part that is left out where a value in it is
-absent or empty. The page renders the same texts (dashboard/src/rules.ts).
+`{name|sep}` the elements of a list between separators, `[[…]]` a part that is left out where a value in it is absent or
+empty, and `[[!name|…]]` one that is only there where that value is not. The page renders the same texts
+(dashboard/src/lib/rules.ts).
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from hanbeon.quotation import TEXT_CHARACTERS, plain, quoted
 
 TABLE = Path(__file__).with_name("rules.json")
 _LARGEST = 2**53
-_OPTIONAL = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
-_VALUE = re.compile(r"\{(\w+)(?::(,)|\|([^{}]*))?\}")
+_OPTIONAL = re.compile(r"\[\[(?:!([a-z_]+)\|)?(.*?)\]\]", re.DOTALL)
+_VALUE = re.compile(r"\{([a-z_]+)(?::(,)|\|([^{}]*))?\}")
+_ABSENT: tuple[object, ...] = (None, "", [])
 
 
 class Rule:
@@ -61,9 +63,20 @@ def _value(value: Any) -> Any:
         return value
     if isinstance(value, int):
         return int(value) if abs(value) < _LARGEST else quoted(value)
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Exception):
+        return _rule_of(value)
+    if isinstance(value, Iterable) and not isinstance(value, str) and not hasattr(value, "_fields"):
         return [_value(each) for each in value]
     return plain(str(value), TEXT_CHARACTERS)
+
+
+def _rule_of(error: Exception) -> Any:
+    """Return the rule of an error that is a value of another one; its text, if it has none."""
+    rule = getattr(error, "rule", None) or (error.args[0] if error.args else None)
+    if not isinstance(rule, Rule):
+        return plain(str(error), TEXT_CHARACTERS)
+    field = getattr(error, "field", None)
+    return Rule("in_field", field=field, rule=rule) if field else rule
 
 
 def _parsed(value: Any) -> Any:
@@ -85,8 +98,9 @@ def _texts() -> Mapping[str, str]:
 
 def _rendered(text: str, values: Mapping[str, Any]) -> str:
     def part(found: re.Match[str]) -> str:
-        named = [name for name, *_ in _VALUE.findall(found[1])]
-        return found[1] if all(values.get(name) not in (None, "", []) for name in named) else ""
+        if found[1] is not None:
+            return found[2] if values.get(found[1]) in _ABSENT else ""
+        return "" if any(values.get(name) in _ABSENT for name, *_ in _VALUE.findall(found[2])) else found[2]
 
     return _VALUE.sub(functools.partial(_inserted, values), _OPTIONAL.sub(part, text))
 

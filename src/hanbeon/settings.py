@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.setting_fields import DeclaredFields, Field, InvalidFields
 from hanbeon.zones import zone_of
 
@@ -279,7 +280,7 @@ def invalid_settings() -> list[InvalidInput]:
 
 
 def _invalid(field: str, message: str, origin: str | None = None) -> InvalidInput:
-    return InvalidInput(f"{message} ({origin or f'HANBEON_{field.upper()}'})", field=field)
+    return InvalidInput(Rule("setting", message=message, origin=origin or f"HANBEON_{field.upper()}"), field=field)
 
 
 def variable_of(name: str) -> str | None:

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import nearest
+from hanbeon.rule import Rule
 
 # Their meaning differs from machine to machine, or they name no place at all.
 _NOT_ZONES = frozenset({"localtime", "posixrules", "Factory"})
@@ -17,7 +18,7 @@ def zone_of(name: str) -> ZoneInfo:
     """Return the IANA zone of that name; an unknown one is rejected with the nearest names."""
     if name in _known():
         return ZoneInfo(name)
-    raise InvalidInput(f"must be an IANA time zone, got {name[:60]!r}{_hint(name[:60])}", field="timezone")
+    raise InvalidInput(_rule(name[:60]), field="timezone")
 
 
 @lru_cache(maxsize=1)
@@ -25,9 +26,9 @@ def _known() -> frozenset[str]:
     return frozenset(available_timezones()) - _NOT_ZONES
 
 
-def _hint(name: str) -> str:
+def _rule(name: str) -> Rule:
     if name[:1] in ("+", "-") or name.upper().startswith(("UTC+", "UTC-", "GMT+", "GMT-")):
-        return "; an offset alone has no daylight saving rules: use a place like Asia/Seoul, or UTC"
+        return Rule("time_zone_offset", got=repr(name))
     by_fold = {known.casefold(): known for known in sorted(_known())}
     by_place = {folded.rpartition("/")[2]: known for folded, known in by_fold.items() if "/" in folded}
     folded = name.strip().casefold().replace(" ", "_")
@@ -35,5 +36,5 @@ def _hint(name: str) -> str:
     near += [by_fold[each] for each in nearest(folded, by_fold, n=3, cutoff=0.6)]
     near += [by_place[each] for each in nearest(folded, by_place, n=2, cutoff=0.75)]
     if not near:
-        return "; use a name like Asia/Seoul or UTC"
-    return "; did you mean " + " or ".join(list(dict.fromkeys(near))[:3]) + "?"
+        return Rule("no_such_time_zone", got=repr(name))
+    return Rule("unknown_time_zone", got=repr(name), near=list(dict.fromkeys(near))[:3])

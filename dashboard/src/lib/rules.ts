@@ -5,8 +5,8 @@ export type Value = string | number | boolean | null | Rule | Value[];
 export type Rule = { code: string } & { [name: string]: Value };
 type Values = { [name: string]: Value };
 
-const OPTIONAL = /\[\[(.*?)\]\]/gs;
-const VALUE = /\{(\w+)(?::([^{}|]+)|\|([^{}]*))?\}/g;
+const OPTIONAL = /\[\[(?:!([a-z_]+)\|)?(.*?)\]\]/gs;
+const VALUE = /\{([a-z_]+)(?::([^{}|]+)|\|([^{}]*))?\}/g;
 /** Digits whose Korean names end in a consonant, and those that end in ㄹ. */
 const CLOSED_DIGITS = "013678";
 const RIEUL_DIGITS = "178";
@@ -16,14 +16,17 @@ const UNKNOWN: Record<string, string> = { "이어야/여야": "이어야", "으�
 
 /** A text with its values: `src/hanbeon/rule.py` says how they are written. `{name:은/는}` adds a particle. */
 export function rendered(text: string, values: Values): string {
-  const whole = text.replace(OPTIONAL, (_, part: string) =>
-    [...part.matchAll(VALUE)].every(([, name = ""]) => isGiven(values[name])) ? part : "",
-  );
+  const whole = text.replace(OPTIONAL, (_, without: string | undefined, part: string) => {
+    const isThere =
+      without === undefined
+        ? [...part.matchAll(VALUE)].every(([, name = ""]) => isGiven(values[name]))
+        : !isGiven(values[without]);
+    return isThere ? part : "";
+  });
   return whole.replace(VALUE, (_, name: string, format?: string, separator = ", ") => {
-    const value = values[name] ?? null;
-    if (Array.isArray(value)) return value.map(shown).join(separator);
+    const value = values[name] ?? "";
     if (format === "," && typeof value === "number") return value.toLocaleString("en");
-    const said = shown(value);
+    const said = Array.isArray(value) ? value.map(shown).join(separator) : shown(value);
     return format === undefined || format === "," ? said : said + particle(said, format);
   });
 }

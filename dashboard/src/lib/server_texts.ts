@@ -2,7 +2,6 @@
 import type { DeadLetter, EngineAttempt, ExplanationReason, Moved, PreviewedFire, Problem } from "./api";
 import { duration, queueName } from "./format";
 import { language } from "./preferences";
-import { sentenceText } from "./rule_texts";
 import { ruleText } from "./rules";
 import korean from "./server_texts.json";
 import { isText, type Text, t } from "./texts";
@@ -89,13 +88,7 @@ export const phaseText = (phase: string): string => translated("phase", phase, {
 
 /** Why a request was refused. */
 export function problemText(problem: Problem): string {
-  const said = problem.rule ? ruleText(problem.rule) : undefined;
-  const whole =
-    said === undefined
-      ? sentenceText(problem.detail, problem.field)
-      : problem.field
-        ? `${problem.field}: ${said}`
-        : said;
-  const detail = whole ?? problem.detail;
+  const said = problem.rule && ruleText(problem.rule);
+  const detail = said ? (problem.field ? `${problem.field}: ${said}` : said) : problem.detail;
   return translated("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
 }

@@ -11,6 +11,7 @@ from hanbeon.cli.location import named_file
 from hanbeon.config.file import NAME, ConfigFile, find, load
 from hanbeon.config.imports import find_app
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 _DATABASE = "HANBEON_DATABASE_URL"
 
@@ -24,9 +25,7 @@ def load_app(target: str | None, database: str | None = None) -> App:
     if app is None and (database is not None or os.environ.get(_DATABASE) or find(named_file()) is not None):
         return app_or_empty(target, database)
     if app is None:
-        raise InvalidInput(
-            f"there are no tasks; pass --app module:name, or write a {NAME} (`hanbeon init {NAME}`)", field="app"
-        )
+        raise InvalidInput(Rule("no_tasks_here", file=NAME), field="app")
     return app
 
 

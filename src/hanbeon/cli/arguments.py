@@ -10,6 +10,7 @@ import msgspec
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 _SYNTAX = "name=text, name:=JSON, one JSON object, or - to read that from stdin"
 
@@ -24,9 +25,9 @@ def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
         is_json = name.endswith(":")
         name = name.removesuffix(":")
         if not (name and equals):
-            raise InvalidInput(f"must be {_SYNTAX}, got {quoted(word)}", field="args")
+            raise InvalidInput(Rule("must_be", what=Rule("argument", syntax=_SYNTAX), got=quoted(word)), field="args")
         if name in arguments:
-            raise InvalidInput(f"{quoted(name)} was given more than once", field="args")
+            raise InvalidInput(Rule("argument_given_twice", name=quoted(name)), field="args")
         arguments[name] = _decoded(text, name) if is_json else text
     return arguments
 
@@ -34,7 +35,7 @@ def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
 def _object(text: str) -> dict[str, Any]:
     found = _decoded(text, "arguments")
     if not isinstance(found, dict):
-        raise InvalidInput(f"must be {_SYNTAX}, got {quoted(text)}", field="args")
+        raise InvalidInput(Rule("must_be", what=Rule("argument", syntax=_SYNTAX), got=quoted(text)), field="args")
     return found
 
 
@@ -42,4 +43,6 @@ def _decoded(text: str, name: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise InvalidInput(f"{name} must be JSON, got {quoted(text)}: {error}; use {_SYNTAX}", field="args") from error
+        raise InvalidInput(
+            Rule("argument_not_json", name=name, got=quoted(text), error=error, syntax=_SYNTAX), field="args"
+        ) from error

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hanbeon.cli.options import Database, Json
+from hanbeon.rule import Rule
 
 
 def backup(
@@ -32,7 +33,7 @@ def backup(
         typer.echo(f"  {commands(url)['backup']}")
         return
     if file is None:
-        raise InvalidInput("must be given: the file to write the copy to", field="FILE")
+        raise InvalidInput(Rule("copy_file_required"), field="FILE")
     size = run(back_up(url, file, force=force))
     if json:
         print_json({"file": str(file), "bytes": size})

@@ -17,6 +17,7 @@ from hanbeon.cli.options import (
     WorkItemFilter,
     Yes,
 )
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.domain.lifecycle import State
@@ -50,13 +51,11 @@ def cancel(
     filters = {name: value for name, value in given.items() if value is not None}
     if not UNFINISHED.issuperset(state or []):
         choices = ", ".join(each for each in State if each in UNFINISHED)
-        raise InvalidInput(f"must be one of {choices}: jobs that have ended cannot be cancelled", field="state")
+        raise InvalidInput(Rule("states_to_cancel", choices=choices), field="state")
     if ids and (filters or all):
-        raise InvalidInput("pass ids or filters, not both", field="ids")
+        raise InvalidInput(Rule("ids_or_filters"), field="ids")
     if not (ids or filters or all):
-        raise InvalidInput(
-            "pass ids, or choose jobs with --queue, --task, --role, --work-item, --state or --all", field="ids"
-        )
+        raise InvalidInput(Rule("choose_jobs"), field="ids")
     if ids:
         for_each_job(database, ids, _cancel, json=json)
     else:

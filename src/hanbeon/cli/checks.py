@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hanbeon.domain.job import is_id
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.options import did_you_mean
 
 
@@ -15,7 +16,7 @@ def check_ids(ids: Iterable[str]) -> None:
     for job_id in ids:
         if not is_id(job_id):
             raise InvalidInput(
-                f"must be a lower-case UUID, as `hanbeon jobs` prints it, got {quoted(job_id)}",
+                Rule("must_be", what=Rule("printed_uuid"), got=quoted(job_id)),
                 field="id",
             )
 

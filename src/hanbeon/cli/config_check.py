@@ -18,11 +18,11 @@ from hanbeon.config.document import Document
 from hanbeon.config.file import ALIASES, OF_SURFACES, ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.extras import extra
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.registry import SURFACES
-from hanbeon.tasks.options import did_you_mean
 
 Place = tuple[str, str]
 """A section and the name of a table in it."""
@@ -70,7 +70,7 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
     """Return all problems of the environment and the file; if there are none, those of the database."""
     found: list[HanbeonError] = [*invalid_settings()]
     found += [
-        InvalidInput(f"unknown setting; did you mean {near}?", field=name) for name, near in misspelt_names().items()
+        InvalidInput(Rule("unknown_setting", nearest=near), field=name) for name, near in misspelt_names().items()
     ]
     path = find(named_file())
     try:
@@ -142,12 +142,11 @@ async def _registered_tasks(app: App, names: list[str]) -> list[str]:
 
 
 def _unknown_task(of: Place, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
-    hint = did_you_mean(task, tasks) or "; pass --app if an App has it"
-    message = f"there is no task {quoted(task)}{hint}"
+    rule = Rule("task_unknown_to_file", task=quoted(task), nearest=suggested(task, tasks))
     place = (*of, "task")
     if file is not None and of[1] in Document.read(file.path, file.folder).content.get(of[0], {}):
-        return problem_in(file, place, message)
-    return InvalidInput(message, field=".".join(place))
+        return problem_in(file, place, rule)
+    return InvalidInput(rule, field=".".join(place))
 
 
 def file_here() -> str:

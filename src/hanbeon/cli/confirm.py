@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli import exits
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -15,7 +16,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInput(f"{question} stdin is not a terminal; pass --yes to confirm", field="yes")
+        raise InvalidInput(Rule("not_confirmed", question=question), field="yes")
     try:
         agreed = typer.confirm(question, err=True)
     except typer.Abort:  # Ctrl-C or end of input.

@@ -10,6 +10,7 @@ from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -127,9 +128,7 @@ def _instant(text: str | None) -> dt.datetime | None:
     try:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidInput(
-            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {quoted(text)}", field="run_at"
-        ) from None
+        raise InvalidInput(Rule("must_be", what=Rule("local_time"), got=quoted(text)), field="run_at") from None
     check_offset(moment, text, "run_at")
     return moment
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hanbeon.rule import Rule
+
 _PYTHON = """wrote {path}: an App with one task
 
 Next, in two terminals{where}:
@@ -51,7 +53,7 @@ def init(
     except FileNotFoundError as error:
         raise NotFound(f"there is no folder {path.parent}; create it first") from error
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}", field="file") from error
+        raise InvalidInput(Rule("cannot_be_written", path=path, error=error.strerror), field="file") from error
     where = "" if path.parent == Path() else f", in {path.parent}"
     option = "" if path.name == "hanbeon.toml" else f" --config {path.name}"
     text = (_TOML if is_toml else _PYTHON).format(
@@ -67,8 +69,6 @@ def _check_name(path: Path) -> None:
     from hanbeon.errors import InvalidInput
 
     if path.suffix != ".py" or not path.stem.isidentifier():
-        raise InvalidInput(
-            f"must be the name of a Python module like jobs.py, or hanbeon.toml, got {path.name!r}", field="file"
-        )
+        raise InvalidInput(Rule("must_be", what=Rule("starter_file"), got=repr(path.name)), field="file")
     if not path.exists() and importlib.util.find_spec(path.stem) is not None:
-        raise InvalidInput(f"a Python module {path.stem!r} exists already; choose another name", field="file")
+        raise InvalidInput(Rule("module_exists", module=repr(path.stem)), field="file")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hanbeon.cli.location import ServerAddress, chosen_server
 from hanbeon.domain.event_cursor import MOST
 from hanbeon.errors import EventsMissed, InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.settings import masked
 from hanbeon.surfaces.installation import Installation
 from hanbeon.wait import Hints
@@ -109,7 +110,7 @@ def database_of(installation: Installation, option: str, why: str) -> App:
     from hanbeon.app import App
 
     if not isinstance(installation, App):
-        raise InvalidInput(f"requires a database: {why}; pass --database where it can be reached", field=option)
+        raise InvalidInput(Rule("requires_database", why=why), field=option)
     return installation
 
 

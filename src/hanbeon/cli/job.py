@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hanbeon.cli.options import Database, JobId
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.engine.schemas import EngineAttempt, EngineJobDetail
@@ -37,7 +38,7 @@ def job(
     from hanbeon.errors import InvalidInput
 
     if attempt is not None and (follow or not log):
-        raise InvalidInput("requires --log, without --follow", field="attempt")
+        raise InvalidInput(Rule("requires_log"), field="attempt")
     if follow:
         run(_follow(database, id, log=log, json=json))
         return

@@ -10,6 +10,7 @@ import typer
 from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import Create, Database, Json
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.domain.limits import QueueLimits
@@ -43,7 +44,7 @@ def limit(
 
     roles, keys = _numbers(role or [], "role"), _numbers(key or [], "key")
     if max_concurrent is None and max_per_key is None and not roles and not keys:
-        raise InvalidInput("nothing to change; pass --max-concurrent, --max-per-key, --role or --key", field="limit")
+        raise InvalidInput(Rule("no_limit_given"), field="limit")
 
     def changes(now: QueueLimits) -> dict[str, Any]:
         given = {
@@ -64,7 +65,7 @@ def _numbers(pairs: list[str], field: str) -> dict[str, int]:
     for pair in pairs:
         name, _, number = pair.rpartition("=")
         if not name or not (number.isascii() and number.isdigit()):
-            raise InvalidInput(f"must be a name and a number like name=2, got {quoted(pair)}", field=field)
+            raise InvalidInput(Rule("must_be", what=Rule("name_and_number"), got=quoted(pair)), field=field)
         numbers[name] = int(number)
     return numbers
 

@@ -17,6 +17,7 @@ import typer
 from typer.main import get_command
 
 from hanbeon.errors import InvalidInput, NotFound
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.settings import Settings
@@ -126,14 +127,12 @@ def chosen_server(database: str | None) -> ServerAddress | None:
     """Return the server to use, or None for the database. Options win over the environment."""
     server = _given.get().server
     if server is not None and database is not None:
-        raise InvalidInput("pass --server or --database, not both", field="server")
+        raise InvalidInput(Rule("server_or_database"), field="server")
     if server is not None and _given.get().app_typed:
-        raise InvalidInput("pass --server or --app, not both: a server has its own App", field="server")
+        raise InvalidInput(Rule("server_or_app"), field="server")
     if server is None and database is None and not _given.get().app_typed and os.environ.get(SERVER):
         if os.environ.get(_DATABASE):
-            raise InvalidInput(
-                f"{SERVER} and {_DATABASE} are both set; pass --server or --database, or unset one", field="server"
-            )
+            raise InvalidInput(Rule("both_addresses_set", first=SERVER, second=_DATABASE), field="server")
         server = os.environ[SERVER]
     return None if server is None else ServerAddress(server, _token())
 
@@ -143,7 +142,7 @@ def _token() -> str | None:
     path = named or (Path(os.environ[TOKEN_FILE]) if os.environ.get(TOKEN_FILE) else None)
     if named is None and os.environ.get(TOKEN):
         if path is not None:
-            raise InvalidInput(f"{TOKEN} and {TOKEN_FILE} are both set; unset one", field="token")
+            raise InvalidInput(Rule("both_tokens_set", first=TOKEN, second=TOKEN_FILE), field="token")
         return os.environ[TOKEN].strip()
     return None if path is None else _read(path)
 
@@ -156,11 +155,9 @@ def _read(path: Path) -> str:
         raise NotFound(f"there is no file {path}; check --token-file or {TOKEN_FILE}") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise InvalidInput(f"cannot read {path}: {reason}", field="token-file") from None
+        raise InvalidInput(Rule("cannot_read_path", path=path, reason=reason), field="token-file") from None
     if not text:
-        raise InvalidInput(
-            f"must contain a token, as `hanbeon token create` prints it; {path} is empty", field="token-file"
-        )
+        raise InvalidInput(Rule("token_file_empty", path=path), field="token-file")
     return text
 
 
@@ -196,8 +193,7 @@ def _refused() -> Any:
 def _refuse_server(context: Any, parameter: Any, url: str | None) -> None:
     if url is not None:
         raise InvalidInput(
-            f"`{context.command_path}` works beside the database; run it where that can be reached, with --database "
-            f"or {_DATABASE}",
+            Rule("beside_database", command=context.command_path, variable=_DATABASE),
             field="server",
         )
 

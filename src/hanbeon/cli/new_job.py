@@ -12,9 +12,9 @@ from hanbeon.cli.installation import database_of
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, UnknownTask
 from hanbeon.job import Job
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.installation import Installation
-from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task, TaskOptions
 
@@ -47,8 +47,9 @@ async def _enqueue_checked(app: App, task: str, args: Mapping[str, Any], options
     try:
         return await app.enqueue(task, args, **options)
     except ArgumentsDoNotFit as error:
-        hint = "; name=VALUE is text, name:=VALUE is JSON" if "got `str`" in str(error) else ""
-        raise ArgumentsDoNotFit(f"{error}{hint}") from error
+        if "got `str`" not in str(error):
+            raise
+        raise ArgumentsDoNotFit(Rule("arguments_are_text", error=error)) from error
 
 
 async def warn_without_worker(installation: Installation, task: str) -> None:
@@ -66,14 +67,14 @@ async def _enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], optio
     missing = [f"--{name}" for name in ("queue", "retries") if options.get(name) is None]
     if missing:
         raise InvalidInput(
-            f"without --app the task's own options are unknown; pass {' and '.join(missing)}, or --app",
+            Rule("options_unknown", missing=missing),
             field="task",
         )
     instances = await app.instances()
     known = {name for each in instances for name in each.tasks}
     if task not in known:
-        hint = did_you_mean(task, known) or "; start a worker that has it, or pass --app"
-        raise UnknownTask(f"no worker of this database has registered a task {quoted(task)}{hint}", field="task")
+        rule = Rule("no_worker_has_task", task=quoted(task), nearest=suggested(task, known))
+        raise UnknownTask(rule, field="task")
     placeholder: Task[[], None] = Task(task, _elsewhere, TaskOptions())
     request = JobRequest(task=placeholder, args=to_json_text(args, "an argument", "args")).set(**options)
     new = request.to_new_job(app.settings.zone)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hanbeon.cli.options import Database, JobIds, Json
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.domain.lifecycle import State
@@ -30,7 +31,7 @@ def priority(
     from hanbeon.errors import InvalidInput
 
     if to is None and urgent is None:
-        raise InvalidInput("nothing to change; pass --to, --urgent or --not-urgent", field="priority")
+        raise InvalidInput(Rule("no_priority_given"), field="priority")
 
     given: dict[str, Any] = {"priority": to, "urgent": urgent}
     changes: Any = {name: value for name, value in given.items() if value is not None}

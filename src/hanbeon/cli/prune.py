@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hanbeon.cli.options import Database, Json, Yes
+from hanbeon.rule import Rule
 from hanbeon.store.operations.prune import count_prunable
 
 _BATCH = 1_000
@@ -84,7 +85,5 @@ def _age_us(age: float | None, retention: float, lease: float) -> int:
     if age is None:
         return micros(retention)
     if age < lease:
-        raise InvalidInput(
-            f"must be at least a lease, {lease:g}s, got {age:g}s; live instances would be deleted", field="older_than"
-        )
+        raise InvalidInput(Rule("younger_than_lease", lease=f"{lease:g}", got=f"{age:g}"), field="older_than")
     return duration_us(age, "older_than")

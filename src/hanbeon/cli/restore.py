@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hanbeon.cli.options import Database, Json
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.service.backup import RestoreReport
@@ -37,7 +38,7 @@ def restore(
 
     url = database_settings(database).database_url
     if after and file is not None:
-        raise InvalidInput("must not be given with --after, which changes the database in its place", field="FILE")
+        raise InvalidInput(Rule("not_with_after"), field="FILE")
     if after:
         refuse_missing_file(url)
         report = run(backup.after_restore(whole_store(url)))
@@ -50,7 +51,7 @@ def restore(
         typer.echo(f"  {found['restore']}\n  {found['after']}")
         return
     elif file is None:
-        raise InvalidInput("must be given: the backup to restore", field="FILE")
+        raise InvalidInput(Rule("backup_required"), field="FILE")
     else:
         report = run(backup.restore(url, file, whole_store))
     if json:

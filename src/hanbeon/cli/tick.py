@@ -9,6 +9,7 @@ import typer
 
 from hanbeon.cli.options import AppName, Json
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -46,7 +47,10 @@ def tick(
 
     seconds = seconds_of(budget, "budget")
     if seconds < _MIN_BUDGET_SECONDS:
-        raise InvalidInput(f"must be at least {_MIN_BUDGET_SECONDS:g}s, got {quoted(budget)}", field="budget")
+        raise InvalidInput(
+            Rule("must_be", what=Rule("seconds_at_least", low=f"{_MIN_BUDGET_SECONDS:g}"), got=quoted(budget)),
+            field="budget",
+        )
     log_to_stderr()
     ticked = run(_tick(load_app(app, database), seconds, concurrency))
     if json:

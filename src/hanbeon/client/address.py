@@ -13,6 +13,7 @@ from hanbeon.client.flow import Request
 from hanbeon.domain.trace_context import of_span
 from hanbeon.errors import InvalidInput
 from hanbeon.extras import extra
+from hanbeon.rule import Rule
 
 _CONNECT_SECONDS = 10.0
 
@@ -23,11 +24,11 @@ class Address:
     def __init__(self, url: str, token: str | None, timeout: float, verify: Any) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise InvalidInput("must be an address like http://127.0.0.1:8000", field="url")
+            raise InvalidInput(Rule("must_be", what=Rule("server_address")), field="url")
         if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
-            raise InvalidInput("must be a token as `hanbeon token create` prints it", field="token")
+            raise InvalidInput(Rule("must_be", what=Rule("printed_token")), field="token")
         if not timeout > 0:
-            raise InvalidInput(f"must be a positive number of seconds, got {timeout!r}", field="timeout")
+            raise InvalidInput(Rule("must_be", what=Rule("positive_seconds"), got=repr(timeout)), field="timeout")
         self.url = url.rstrip("/")
         self._timeout = timeout
         headers = {"User-Agent": f"hanbeon-client/{version('hanbeon')}", "Accept": "*/*"}

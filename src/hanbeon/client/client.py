@@ -9,6 +9,7 @@ from hanbeon.client.calls import RetryConfig
 from hanbeon.client.resources import AsyncResources, SyncResources
 from hanbeon.client.transport import AsyncHttpTransport, SyncHttpTransport
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 30.0
@@ -68,5 +69,5 @@ class AsyncClient(AsyncResources):
 
 def _retry_config(retry_for: float) -> RetryConfig:
     if not retry_for >= 0:
-        raise InvalidInput(f"must be seconds, or 0 for a single attempt, got {retry_for!r}", field="retry_for")
+        raise InvalidInput(Rule("must_be", what=Rule("retry_seconds"), got=repr(retry_for)), field="retry_for")
     return RetryConfig(retry_for)

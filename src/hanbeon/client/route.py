@@ -13,6 +13,7 @@ from hanbeon.client.flow import Request, Response
 from hanbeon.client.problems import problem_in, unexpected
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.operation import Operation
 
 KEY = "Idempotency-Key"
@@ -103,7 +104,9 @@ def sent(value: Any) -> Any:
 def _in_path(name: str, value: Any) -> str:
     text = value if isinstance(value, str) else str(getattr(value, "id", value))
     if not text.strip("."):
-        raise InvalidInput(f"must be an id, got {text!r}", field=name)  # It would lead to another path.
+        raise InvalidInput(
+            Rule("must_be", what=Rule("id"), got=repr(text)), field=name
+        )  # It would lead to another path.
     return quote(text, safe="")
 
 

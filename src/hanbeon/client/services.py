@@ -18,6 +18,7 @@ from hanbeon.client.errors import raised_as_by_app
 from hanbeon.client.event_stream import follow
 from hanbeon.client.route import Fill, sent
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.operation import LOCAL, Channel, Operation
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.surface import Surface
@@ -117,7 +118,7 @@ def fill_of(operation: Operation, args: Sequence[Any], fields: Mapping[str, Any]
     given = _positional(operation, args[len(parameters) :], body_names) | dict(fields)
     expected = given.pop("expected", None) if operation.checks_version else None
     if operation.by and given.pop("by", LOCAL) != LOCAL:
-        raise InvalidInput("must be left out over a server: the user is the one of the token", field="by")
+        raise InvalidInput(Rule("user_of_token"), field="by")
     in_query = {name: given.pop(name) for name in query_names if name in given}
     if operation.request is None and given:
         raise TypeError(f"{operation.call}() has no parameter {next(iter(given))!r} over a server")

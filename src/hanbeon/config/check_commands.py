@@ -12,6 +12,7 @@ from hanbeon.config.file import ConfigFile
 from hanbeon.config.reader import shown
 from hanbeon.errors import ConfigInvalid
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.command import Command
 
 
@@ -31,7 +32,7 @@ def missing(file: ConfigFile) -> Iterator[ConfigInvalid]:
             yield problem_in(file, ("tasks", task.name, "command"), message)
 
 
-def problem_in(file: ConfigFile, place: Sequence[str], message: str) -> ConfigInvalid:
+def problem_in(file: ConfigFile, place: Sequence[str], message: str | Rule) -> ConfigInvalid:
     """Return a problem with its line, for a file that has been read already."""
     return ConfigInvalid(str(file.path), shown(place), message, Document.read(file.path, file.folder).line_of(place))
 

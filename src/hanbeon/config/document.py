@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon.errors import ConfigInvalid, NotFound
+from hanbeon.rule import Rule
 
 _MAX_BYTES = 4 * 1024**2
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -42,22 +43,22 @@ class Document:
         if not here.exists():
             raise NotFound(f"there is no file {path}; check --config or HANBEON_CONFIG")
         if not here.is_file():
-            raise ConfigInvalid(str(path), "", "must be a regular file; pass the path of a TOML file")
+            raise ConfigInvalid(str(path), "", Rule("config_not_a_file"))
         try:
             raw = here.read_bytes()
         except OSError as error:
-            raise ConfigInvalid(str(path), "", f"cannot be read: {error.strerror}; check its permissions") from error
+            raise ConfigInvalid(str(path), "", Rule("config_unreadable", error=error.strerror)) from error
         if len(raw) > _MAX_BYTES:
             raise ConfigInvalid(
                 str(path),
                 "",
-                f"must be at most {_MAX_BYTES // 1024**2} MiB, got {len(raw):,} bytes; is it the right file?",
+                Rule("config_too_large", most=_MAX_BYTES // 1024**2, got=len(raw)),
             )
         try:
             return cls(path, raw.decode("utf-8-sig").replace("\r\n", "\n"), folder)
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
-            raise ConfigInvalid(str(path), f"line {line}", "must be UTF-8; save it in that encoding") from error
+            raise ConfigInvalid(str(path), f"line {line}", Rule("config_not_utf")) from error
 
     def _parsed(self) -> dict[str, Any]:
         try:
@@ -68,10 +69,11 @@ class Document:
             line, column = (found[1], found[2]) if found and found[1] else self._end()
             message = message[: found.start()] if found else message
             hint = next((f"; {hint}" for beginning, hint in _HINTS.items() if message.startswith(beginning)), "")
-            raise ConfigInvalid(str(self.path), f"line {line}, column {column}", f"{message}{hint}") from error
+            rule = Rule("foreign_text", text=f"{message}{hint}")
+            raise ConfigInvalid(str(self.path), f"line {line}, column {column}", rule) from error
         except (ValueError, RecursionError) as error:
             # A number with thousands of digits, or deeply nested lists.
-            raise ConfigInvalid(str(self.path), "", "cannot be read: a value is too long or too deep") from error
+            raise ConfigInvalid(str(self.path), "", Rule("config_too_deep")) from error
 
     def _end(self) -> tuple[int, int]:
         lines = self.text.rstrip("\n").split("\n")

@@ -19,11 +19,13 @@ from hanbeon.config.settings import read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.outbound.secrets import SecretSource
+from hanbeon.quotation import suggested
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import FileSection, reserve_queues
 from hanbeon.surfaces.surface import load as load_reference
-from hanbeon.tasks.options import check_names, did_you_mean, switch
+from hanbeon.tasks.options import check_names, switch
 
 # At once: a task may name its queue before a store is opened.
 reserve_queues(SURFACES)
@@ -48,9 +50,7 @@ def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
             try:
                 return {"outbound_networks": " ".join(str(ip_network(each)) for each in value)}
             except ValueError as error:
-                raise InvalidInput(
-                    f"must be true, false or networks like 10.1.0.0/16; {error}", field="allow_private"
-                ) from None
+                raise InvalidInput(Rule("allow_private_form", error=error), field="allow_private") from None
         return {f"outbound_{name}": switch(value, name) for name, value in table.items()}
 
     return reader.every(("outbound",), reader.table(value, "outbound"), settings) or {}
@@ -137,8 +137,8 @@ def _all_settings(
     for section, settings in aliases.items():
         for name, value in settings.items():
             if values.get(name, value) != value:
-                message = f"must agree with [{section}], which says {value}; remove one of the two"
-                reader.refuse(InvalidInput(message, field=name), "settings")
+                rule = Rule("settings_disagree", section=section, value=str(value))
+                reader.refuse(InvalidInput(rule, field=name), "settings")
         found |= settings
     if "database_url" not in found and reader.folder.resolve() != Path.cwd():
         found["database_url"] = relative_to(Settings.model_fields["database_url"].default, reader.folder.resolve())
@@ -154,9 +154,9 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         if name in SECTIONS:
             found[name] = SECTIONS[name](value, reader)
             continue
-        hint = did_you_mean(name, SECTIONS) or f"; use one of {', '.join(SECTIONS)}"
         kind = "section" if isinstance(value, Mapping) else "key"
-        reader.refuse(InvalidInput(f"unknown {kind}{hint}", field=name))
+        rule = Rule("unknown_section", kind=kind, nearest=suggested(name, SECTIONS), known=SECTIONS)
+        reader.refuse(InvalidInput(rule, field=name))
     for name, section in OF_SURFACES.items():
         if section.check is not None:
             section.check(document.content.get(name), found.get("tasks", ()), reader)

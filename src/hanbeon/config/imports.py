@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from hanbeon.errors import InvalidInput
-from hanbeon.quotation import quoted
-from hanbeon.tasks.options import did_you_mean
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 
 T = TypeVar("T")
 
@@ -19,7 +19,9 @@ def split_target(target: Any, field: str, example: str) -> tuple[str, str]:
     """Return the module and the name in it."""
     module, colon, name = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not (module and colon and name):
-        raise InvalidInput(f"must be module:name, for example {example}, got {quoted(target)}", field=field)
+        raise InvalidInput(
+            Rule("must_be", what=Rule("module_and_name", example=example), got=quoted(target)), field=field
+        )
     return module, name
 
 
@@ -32,7 +34,7 @@ def search_folder(folder: Path) -> None:
 def import_module(name: str, folder: Path, field: str) -> ModuleType:
     """Import a module. Exceptions from importing it pass through."""
     if not all(part.isidentifier() for part in name.split(".")):
-        raise InvalidInput(f"must name a module in full, like shop.jobs, got {quoted(name)}", field=field)
+        raise InvalidInput(Rule("module_not_in_full", got=quoted(name)), field=field)
     search_folder(folder)
     importlib.invalidate_caches()
     try:
@@ -41,7 +43,7 @@ def import_module(name: str, folder: Path, field: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # The module exists; something that it imports does not.
         raise InvalidInput(
-            f"there is no module {quoted(error.name)}; start in the folder that holds it, or set PYTHONPATH",
+            Rule("no_such_module", module=quoted(error.name)),
             field=field,
         ) from error
 
@@ -53,8 +55,8 @@ def find_app(target: str, kind: type[T], folder: Path, field: str = "app") -> T:
     app = getattr(module, name, None)
     if not isinstance(app, kind):
         apps = sorted(key for key, value in vars(module).items() if isinstance(value, kind))
-        hint = f"the module has {', '.join(apps)}" if apps else "the module has no App"
-        raise InvalidInput(f"must name an App, got {quoted(name)} in {module_name}; {hint}", field=field)
+        hint = Rule("module_has_apps", apps=apps) if apps else Rule("module_has_no_app")
+        raise InvalidInput(Rule("not_an_app", got=quoted(name), module=module_name, hint=hint), field=field)
     return app
 
 
@@ -67,12 +69,13 @@ def find_function(target: Any, folder: Path, field: str) -> Any:
         raise
     except (Exception, SystemExit) as error:
         raise InvalidInput(
-            f"{module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}", field=field
+            Rule("module_broken", module=module_name, kind=type(error).__name__, error=error, where=_where(error)),
+            field=field,
         ) from error
     if not hasattr(module, name):
         known = [key for key, value in vars(module).items() if callable(value) or hasattr(value, "function")]
-        hint = did_you_mean(name, known) or "; check the name"
-        raise InvalidInput(f"{module_name} has no {quoted(name)}{hint}", field=field)
+        near = suggested(name, known)
+        raise InvalidInput(Rule("module_lacks_name", module=module_name, name=quoted(name), nearest=near), field=field)
     return getattr(module, name)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from hanbeon.config.document import Document
 from hanbeon.config.recover import Choices, Recovery
 from hanbeon.errors import ConfigInvalid, InvalidInput, TaskDefinitionError
+from hanbeon.rule import Rule
 
 T = TypeVar("T")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -59,7 +60,7 @@ class Reader:
         """Return a table; if the value is none, record a problem and return an empty one."""
         if isinstance(value, Mapping):
             return value
-        self.refuse(InvalidInput(f"must be a table; write [{shown(place)}] and its keys below it"), *place)
+        self.refuse(InvalidInput(Rule("not_a_table", place=shown(place))), *place)
         return {}
 
     def _problem(self, place: Sequence[str], error: InvalidInput) -> ConfigInvalid:
@@ -69,12 +70,11 @@ class Reader:
         return ConfigInvalid(str(self.document.path), where, message, self.document.line_of(names))
 
 
-def field_and_message(error: InvalidInput) -> tuple[str, str]:
+def field_and_message(error: InvalidInput) -> tuple[str, str | Rule]:
     """Return an error's field and message without the name of the task, which the place already contains."""
     if isinstance(error, TaskDefinitionError) and isinstance(error.__cause__, InvalidInput):
         error = error.__cause__
-    field = error.field or ""
-    return field, str(error).removeprefix(f"{field}: ")
+    return error.field or "", error.reason
 
 
 def parts(field: str) -> list[str]:

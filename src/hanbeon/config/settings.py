@@ -10,12 +10,13 @@ from hanbeon.clock import seconds_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.setting_fields import InvalidFields
 from hanbeon.settings import FILE, SECRET, Settings
 from hanbeon.tasks.options import check_names
 
 _SQLITE = "sqlite:///"
-_EXPECTED = {bool: "true or false", int: "an integer", float: 'a number of seconds, or text like "30s"', str: "text"}
+_EXPECTED = {bool: Rule("boolean"), int: Rule("integer"), float: Rule("setting_duration"), str: Rule("text")}
 
 
 def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
         for name, message in error.messages:
             if name in values:  # Any other comes from the environment, not from this file.
                 del values[name]
-                reader.refuse(InvalidInput(message, field=name), "settings")
+                reader.refuse(InvalidInput(Rule("foreign_text", text=message), field=name), "settings")
     if "database_url" in values:
         values["database_url"] = relative_to(values["database_url"], reader.folder)
     for name in [name for name in values if name.endswith(FILE)]:
@@ -47,7 +48,7 @@ def _checked(name: str, value: Any) -> Any:
     valid = isinstance(value, kind) or (kind is float and isinstance(value, int))
     if not valid or isinstance(value, bool) != (kind is bool):
         got = type(value).__name__ if name.endswith(SECRET) else quoted(value)
-        raise InvalidInput(f"must be {_EXPECTED[kind]}, got {got}", field=name)
+        raise InvalidInput(Rule("must_be", what=_EXPECTED[kind], got=got), field=name)
     return value
 
 

@@ -15,9 +15,10 @@ from hanbeon.config.imports import find_function
 from hanbeon.config.reader import Reader, field_and_message, parts
 from hanbeon.config.recover import PartialTable
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import suggested
+from hanbeon.rule import Rule
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.http_call import CALL, http_task
-from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.stream_call import stream_task
 from hanbeon.tasks.task import Task, TaskOptions
 
@@ -31,7 +32,7 @@ def read_tasks(value: Any, reader: Reader) -> tuple[AnyTask, ...]:
     for name, table in reader.table(value, "tasks").items():
         with reader.at("tasks", name):
             if not isinstance(table, Mapping):
-                raise InvalidInput(f'must be a table; write [tasks.{name}] and, below it, command = ["program"]')
+                raise InvalidInput(Rule("task_not_a_table", name=name))
             make = partial(_task, name, reader.folder)
             made = reader.every(("tasks", name), table, make, _VALID, {"params": PartialTable(each="any")})
             if made is not None:
@@ -48,18 +49,18 @@ def _task(name: str, folder: Path, table: Mapping[str, Any]) -> AnyTask:
     return KINDS[kind](name, table[kind], options, folder)
 
 
-def _choose(kinds: list[str], table: Mapping[str, Any]) -> str:
+def _choose(kinds: list[str], table: Mapping[str, Any]) -> Rule:
     if kinds:
-        return f"must have only one of {' and '.join(kinds)}"
-    near = next((hint for field in table if (hint := did_you_mean(field, KINDS))), "")
+        return Rule("only_one_kind", kinds=kinds)
+    near = next((found for field in table if (found := suggested(field, KINDS))), None)
     *most, last = KINDS
-    return f"must have {', '.join(most)} or {last}{near}"
+    return Rule("task_kind", kinds=most, last=last, nearest=near)
 
 
 def _command(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
     """Build a command. It runs in the file's folder, and a relative `cwd` is resolved there, not in the worker's."""
     if isinstance(value, str):
-        raise InvalidInput(f"must be a list, since no shell reads it; write {_as_list(value)}", field="command")
+        raise InvalidInput(Rule("command_not_a_list", example=_as_list(value)), field="command")
     cwd = options.get("cwd", ".")
     if isinstance(cwd, str) and cwd:
         options = {**options, "cwd": str(folder / cwd)}
@@ -91,11 +92,11 @@ def _check_places(value: Any, options: Mapping[str, Any]) -> None:
     """Check that options of the call are inside its table and those of the task beside it; they are easily confused."""
     task_fields = {"params", *TaskOptions.__struct_fields__}
     for field in options:
-        if field not in task_fields and (field in CALL or did_you_mean(field, CALL)):
-            raise InvalidInput(f"is an option of the call; write http = {{ …, {field} = … }}", field=field)
+        if field not in task_fields and (field in CALL or suggested(field, CALL)):
+            raise InvalidInput(Rule("option_of_call", option=field), field=field)
     for field in value if isinstance(value, Mapping) else ():
         if field in task_fields and field not in CALL:
-            raise InvalidInput(f"is an option of the task; write {field} = … next to http", field=f"http.{field}")
+            raise InvalidInput(Rule("option_of_task", option=field), field=f"http.{field}")
 
 
 def _python(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
@@ -111,7 +112,7 @@ def _python(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> 
         options = {**found.options.chosen, **options}
         found = found.function
     if not inspect.isfunction(found):
-        raise InvalidInput(f"must name a function or a task, got {value} ({type(found).__name__})", field="python")
+        raise InvalidInput(Rule("not_a_function_or_task", got=value, kind=type(found).__name__), field="python")
     return Task(name, found, TaskOptions.of(name, options))
 
 
@@ -121,7 +122,7 @@ def _stream(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> 
     if isinstance(work, str):
         work = find_function(work, folder, "work")
     elif work is not None:
-        raise InvalidInput("must name a function, like mypkg.thumbs:work", field="work")
+        raise InvalidInput(Rule("work_not_a_function"), field="work")
     return stream_task(name, value, work, {k: v for k, v in options.items() if k != "work"})
 
 

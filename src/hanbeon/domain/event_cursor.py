@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hanbeon.errors import EventsMissed, InvalidInput, OtherIncarnation
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 MOST = 2**63 - 1
 Cursor = int | str
@@ -53,15 +54,12 @@ def event_id(cursor: Cursor, incarnation: str, field: str = "after") -> int:
                 return int(digits)
             if given.isascii() and given.isalnum():
                 raise OtherIncarnation(
-                    f"must be a cursor of this database's incarnation {incarnation!r}, got one of {quoted(given)}; the "
-                    "database was restored from a backup: read again from the start, without a cursor",
+                    Rule("other_incarnation", incarnation=repr(incarnation), got=quoted(given)),
                     field=field,
                 )
     elif type(cursor) is int and 0 <= cursor <= MOST:
         return cursor
-    raise InvalidInput(
-        f"must be the id of an event from 0 to {MOST}, or <incarnation>:<id>, got {quoted(cursor)}", field=field
-    )
+    raise InvalidInput(Rule("must_be", what=Rule("event_id", most=MOST), got=quoted(cursor)), field=field)
 
 
 def place_of(wanted: int, incarnation: str, first_kept: int, last: int) -> EventPosition:

@@ -15,6 +15,7 @@ from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, PayloadTooLarge
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 URGENT_RANKS = 2**32  # More than all priorities.
@@ -118,30 +119,29 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
                 check_name(field, name, required=False)
         check_priority(self.priority)
         if self.delay_us is not None and self.delay_us < 0:
-            raise InvalidInput("must not be negative; omit it to run immediately", field="delay")
+            raise InvalidInput(Rule("delay_negative"), field="delay")
         if self.run_at_us is not None and not -LONGEST_US <= self.run_at_us <= LAST_INSTANT_US:
-            raise InvalidInput("must be an instant in the years 1870 to 9999", field="run_at")
+            raise InvalidInput(Rule("must_be", what=Rule("instant_in_range")), field="run_at")
         if self.timeout_us is not None and self.timeout_us <= 0:
-            raise InvalidInput("must be positive; omit it for no timeout", field="timeout")
+            raise InvalidInput(Rule("timeout_not_positive"), field="timeout")
         if not 0 <= self.policy.max_retries <= RETRIES_MAX:
             raise InvalidInput(
-                f"must be an integer from 0 (none) to {RETRIES_MAX}, got {self.policy.max_retries}", field="retries"
+                Rule("must_be", what=Rule("retry_count", high=RETRIES_MAX), got=self.policy.max_retries),
+                field="retries",
             )
         if self.policy.base_us < 0:
-            raise InvalidInput("must not be negative; use 0 to retry immediately", field="retry_delay")
+            raise InvalidInput(Rule("retry_delay_negative"), field="retry_delay")
         if not 0 <= self.policy.jitter <= 1:
-            raise InvalidInput("must be from 0 to 1: the share by which a delay may grow", field="retry_jitter")
+            raise InvalidInput(Rule("retry_jitter_range"), field="retry_jitter")
         for field, span in (
             ("delay", self.delay_us),
             ("timeout", self.timeout_us),
             ("retry_delay", self.policy.base_us),
         ):
             if span is not None and span > LONGEST_US:
-                raise InvalidInput("must be at most a hundred years", field=field)
+                raise InvalidInput(Rule("must_be", what=Rule("year_range_or_less")), field=field)
         if self.id in self.depends_on:
-            raise InvalidInput(
-                f"must not contain the job's own id {self.id}; remove that dependency", field="depends_on"
-            )
+            raise InvalidInput(Rule("depends_on_itself", id=self.id), field="depends_on")
 
 
 class LaneName(msgspec.Struct, frozen=True, gc=False):
@@ -298,7 +298,7 @@ def is_id(text: Any) -> bool:
 def check_own(job_id: str, args: str, meta: str | None, max_payload_bytes: int) -> None:
     """Check the fields that differ between jobs of one kind."""
     if not is_id(job_id):
-        raise InvalidInput(f"must be a UUID in lower case, got {job_id!r}", field="id")
+        raise InvalidInput(Rule("must_be", what=Rule("lower_case_uuid"), got=repr(job_id)), field="id")
     check_size("args", args, max_payload_bytes)
     if meta is not None:
         check_size("meta", meta, max_payload_bytes)
@@ -312,7 +312,7 @@ def rank_of(urgent: bool, priority: int) -> int:
 def check_priority(priority: int) -> None:
     if not PRIORITY_MIN <= priority <= PRIORITY_MAX:
         raise InvalidInput(
-            f"must be an integer from {PRIORITY_MIN} to {PRIORITY_MAX}, got {priority}; lower runs first",
+            Rule("priority_range", low=PRIORITY_MIN, high=PRIORITY_MAX, got=priority),
             field="priority",
         )
 
@@ -321,8 +321,7 @@ def check_size(field: str, text: str, limit: int) -> None:
     size = len(_storable(field, text))
     if size > limit:
         raise PayloadTooLarge(
-            f"must be at most {limit:,} bytes, got {size:,}; store the data elsewhere and pass a reference, "
-            "or raise HANBEON_MAX_PAYLOAD_BYTES",
+            Rule("payload_too_large", most=limit, got=size),
             field=field,
         )
 
@@ -342,22 +341,26 @@ def _check_lane(task: str, queue: str, role: str) -> None:
 
 def check_name(field: str, name: str, *, required: bool) -> None:
     if required and not name:
-        raise InvalidInput("must not be empty", field=field)
+        raise InvalidInput(Rule("not_empty"), field=field)
     if len(name) > NAME_LIMIT:
-        raise InvalidInput(f"must be at most {NAME_LIMIT} characters, got {len(name)}", field=field)
+        raise InvalidInput(
+            Rule("must_be", what=Rule("characters_at_most", high=NAME_LIMIT), got=len(name)), field=field
+        )
     _storable(field, name)
 
 
 def check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidInput(f"must be an integer from {low} to {high}, got {quoted(value)}", field=field)
+        raise InvalidInput(
+            Rule("must_be", what=Rule("integer_from_to", low=low, high=high), got=quoted(value)), field=field
+        )
 
 
 def _storable(field: str, text: str) -> bytes:
     """Return the text as UTF-8; PostgreSQL stores neither NUL nor half of a surrogate pair."""
     if "\x00" in text:
-        raise InvalidInput("must not contain a NUL character", field=field)
+        raise InvalidInput(Rule("no_nul"), field=field)
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput("must not contain half of a surrogate pair", field=field) from error
+        raise InvalidInput(Rule("no_surrogate"), field=field) from error

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.errors import InvalidInput, NotSerialisable
+from hanbeon.rule import Rule
 
 DEPTH_LIMIT = 100
 """Arrays and objects inside each other, of arguments, results, progress and request bodies.
@@ -51,9 +52,7 @@ def check_depth(text: str | bytes, field: str | None = None) -> None:
     opening = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
     # Nearly always enough: text with few brackets cannot be deep.
     if opening > DEPTH_LIMIT and (found := depth(text)) > DEPTH_LIMIT:
-        raise InvalidInput(
-            f"must be nested at most {DEPTH_LIMIT} deep, got {found:,}; flatten it, or pass it as text", field=field
-        )
+        raise InvalidInput(Rule("too_deep", most=DEPTH_LIMIT, got=found), field=field)
 
 
 class BoundsCheck:
@@ -87,12 +86,12 @@ class BoundsCheck:
         self._members += commas + opening
         if self._number > CONTAINERS_LIMIT:
             raise InvalidInput(
-                f"must contain at most {CONTAINERS_LIMIT:,} arrays and objects, got more; send it in parts",
+                Rule("too_many_containers", most=CONTAINERS_LIMIT),
                 field=self._field,
             )
         if self._members > MEMBERS_LIMIT:
             raise InvalidInput(
-                f"must contain at most {MEMBERS_LIMIT:,} elements and members, got more; send it in parts",
+                Rule("too_many_members", most=MEMBERS_LIMIT),
                 field=self._field,
             )
         if self._depth + opening > DEPTH_LIMIT:
@@ -103,7 +102,7 @@ class BoundsCheck:
     def _check(self, found: int) -> None:
         if found > DEPTH_LIMIT:
             raise InvalidInput(
-                f"must be nested at most {DEPTH_LIMIT} deep, got {found:,} or more; flatten it, or pass it as text",
+                Rule("too_deep_or_more", most=DEPTH_LIMIT, got=found),
                 field=self._field,
             )
 
@@ -124,8 +123,7 @@ def to_json_text(value: Any, what: str, field: str) -> str:
     except (Exception, SystemExit) as error:
         # Any: the encoder runs code of the value, such as that of a time zone.
         raise NotSerialisable(
-            f"{what} cannot be encoded as JSON: {_reason(error)}; pass plain data (finite numbers, text, lists, dicts, "
-            "dataclasses, datetimes) and open files, connections and the like inside the task",
+            Rule("not_serialisable", what=what, error=_reason(error)),
             field=field,
         ) from error
     return text

@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.job import check_name, check_whole
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 NO_LIMIT = 0
 _MOST = 2**31 - 1
@@ -42,7 +43,7 @@ def check_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
             check_whole(field, limit, NO_LIMIT, _MOST)
             continue
         if not isinstance(limit, Mapping):
-            raise InvalidInput(f"must be a mapping of names to integers, got {quoted(limit)}", field=field)
+            raise InvalidInput(Rule("must_be", what=Rule("name_to_integer"), got=quoted(limit)), field=field)
         for name, number in limit.items():
             check_name(field, name, required=True)
             check_whole(f"{field}.{name}", number, NO_LIMIT, _MOST)

@@ -11,6 +11,7 @@ import msgspec
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 _PLACE = re.compile(r"(\d{1,18}):(\d{1,18})", re.ASCII)
 _LAST_ATTEMPT = 2**63 - 1
@@ -61,7 +62,7 @@ class LogPosition(NamedTuple):
     def parse(cls, text: Any) -> LogPosition:
         found = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise InvalidInput(f"must be the `after` of a previous page, got {quoted(text)}", field="after")
+            raise InvalidInput(Rule("must_be", what=Rule("previous_after"), got=quoted(text)), field="after")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
@@ -70,9 +71,11 @@ class LogPosition(NamedTuple):
 
 def check_log_range(attempt: Any, limit: Any) -> None:
     if attempt is not None and not _is_whole(attempt, _LAST_ATTEMPT):
-        raise InvalidInput(f"must be an attempt number, which start at 1, got {quoted(attempt)}", field="attempt")
+        raise InvalidInput(Rule("must_be", what=Rule("attempt_number"), got=quoted(attempt)), field="attempt")
     if not _is_whole(limit, PAGE_LINES):
-        raise InvalidInput(f"must be an integer from 1 to {PAGE_LINES}, got {quoted(limit)}", field="limit")
+        raise InvalidInput(
+            Rule("must_be", what=Rule("integer_from_to", low=1, high=PAGE_LINES), got=quoted(limit)), field="limit"
+        )
 
 
 def _is_whole(value: Any, high: int) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 
 from hanbeon.domain.job import is_id
 from hanbeon.errors import InvalidInput, LimitsSetElsewhere
+from hanbeon.rule import Rule
 
 _SEPARATOR = ":"
 
@@ -105,6 +106,6 @@ def check_not_reserved(queue: str) -> None:
     found = _queues.get(queue) or reserved_prefix(queue)
     if found is not None:
         raise InvalidInput(
-            f"must not be a reserved queue, got {queue!r}, which belongs to {found.owner}; {found.remedy}",
+            Rule("queue_reserved", queue=repr(queue), owner=found.owner, remedy=found.remedy),
             field="queue",
         )

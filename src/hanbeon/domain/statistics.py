@@ -12,6 +12,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.tally import Count, Flow, Stock
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 _MICROS = 1_000_000
 LATE_US = 60 * _MICROS
@@ -22,7 +23,7 @@ def check_window(seconds: Any, kept_us: int) -> None:
     """Raise unless it is a time of which all timings are kept."""
     most = kept_us // _MICROS
     if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds <= most:
-        raise InvalidInput(f"must be a number of seconds up to {most} (7 days), got {quoted(seconds)}", field="window")
+        raise InvalidInput(Rule("must_be", what=Rule("window_seconds", most=most), got=quoted(seconds)), field="window")
 
 
 class Spans(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hanbeon.quotation import nearest, quoted
+from hanbeon.rule import Rule
 
 RENDERED_MOST = 262_144
 """Characters of a rendered text."""
@@ -19,16 +20,15 @@ _OPENING = re.compile(r"\{[{%#]")
 # Parts begin with a letter, an underscore or, as places in a list, with a digit. A dash stands in names of steps and in
 # fields of answers; nothing is ever subtracted.
 _SUBSTITUTION = re.compile(r"\{\{\s*(\w[\w-]*(?:\.\w[\w-]*)*)\s*\}\}")
-_MEANING = {
-    "{%": "must not contain statements ({% … %})",
-    "{#": "must not contain comments ({# … #})",
-    "{{": "must have only a name between {{ and }}",
-}
-_REMEDY = "write {{ name }}, without filters, calls or operators"
+_BROKEN = {"{%": "template_statement", "{#": "template_comment", "{{": "template_name_only"}
 
 
 class TemplateError(ValueError):
-    """A template that is refused, or that cannot be rendered; the text names the variable and its place."""
+    """A template that is refused, or that cannot be rendered; the rule names the variable and its place."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        super().__init__(rule)
 
 
 class Budget:
@@ -92,7 +92,7 @@ def render(
             inserted = found if encode is None else encode(found)
         room -= len(piece.literal) + len(inserted)
         if room < 0:
-            raise TemplateError(f"must be at most {most:,} characters when rendered; shorten it or its values")
+            raise TemplateError(Rule("rendered_too_long", most=most))
         parts += (piece.literal, inserted)
     rendered = "".join(parts)
     if budget is not None:
@@ -107,9 +107,9 @@ def _pieces(text: str) -> Iterator[_Piece]:
         if found is None or len(found[1]) > _NAME_MOST:
             place = _place(text, opening.start())
             if found is not None:
-                raise TemplateError(f"must have names of at most {_NAME_MOST} characters, got {len(found[1])} {place}")
+                raise TemplateError(Rule("template_name_too_long", most=_NAME_MOST, got=len(found[1]), **place))
             got = quoted(text[opening.start() : opening.start() + 30])
-            raise TemplateError(f"{_MEANING[opening[0]]}, got {got} {place}; {_REMEDY}")
+            raise TemplateError(Rule(_BROKEN[opening[0]], got=got, **place))
         yield _Piece(text[at : opening.start()], _canonical(found[1]), opening.start())
         at = found.end()
     yield _Piece(text[at:], None, len(text))
@@ -134,10 +134,8 @@ def _value(text: str, piece: _Piece, values: Mapping[str, Any]) -> Any:
         elif isinstance(found, list | tuple) and part.isascii() and part.isdecimal() and int(part) < len(found):
             found = found[int(part)]
         else:
-            raise TemplateError(
-                f"must have a value for every variable, got none for {quoted(piece.name)} "
-                f"{_place(text, piece.position)}; declare it, or give it one"
-            )
+            place = _place(text, piece.position)
+            raise TemplateError(Rule("template_no_value", name=quoted(piece.name), **place))
     return found
 
 
@@ -149,20 +147,21 @@ def _text_of(value: Any, text: str, piece: _Piece) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        kind = type(value).__name__
-        raise TemplateError(
-            f"must have text, numbers, lists or mappings as values, got {kind} for {quoted(piece.name)} "
-            f"{_place(text, piece.position)}"
-        ) from None
+        kind, place = type(value).__name__, _place(text, piece.position)
+        raise TemplateError(Rule("template_value_kind", kind=kind, name=quoted(piece.name), **place)) from None
 
 
-def _unknown(text: str, piece: _Piece, allowed: Collection[str]) -> str:
+def _unknown(text: str, piece: _Piece, allowed: Collection[str]) -> Rule:
     near = nearest(str(piece.name), allowed)
-    shown = ", ".join(sorted(allowed)[:20]) + (" …" if len(allowed) > 20 else "")
-    remedy = f"did you mean {near[0]}?" if near else f"use one of {shown}" if allowed else "declare it first"
-    return f"must use known variables, got {quoted(piece.name)} {_place(text, piece.position)}; {remedy}"
+    if near:
+        remedy = Rule("did_you_mean", name=near[0])
+    elif allowed:
+        remedy = Rule("use_one_of", known=", ".join(sorted(allowed)[:20]) + (" …" if len(allowed) > 20 else ""))
+    else:
+        remedy = Rule("declare_first")
+    return Rule("template_variable", name=quoted(piece.name), remedy=remedy, **_place(text, piece.position))
 
 
-def _place(text: str, position: int) -> str:
+def _place(text: str, position: int) -> dict[str, int]:
     before = text[:position]
-    return f"at line {before.count(chr(10)) + 1}, column {position - before.rfind(chr(10))}"
+    return {"line": before.count("\n") + 1, "column": position - before.rfind("\n")}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-HOW_TO_ALLOW = "to allow it, say [outbound] allow_private = true"
-HOW_TO_NAME = "to allow it, name it in the list [outbound] allow_private"
+from hanbeon.rule import Rule
+
+HOW_TO_ALLOW = Rule("allow_private")
+HOW_TO_NAME = Rule("allow_by_name")
 EVERYTHING = "true"
 Private = bool | str
 """Addresses that are allowed although they are not public: all or none, or networks with spaces between.
@@ -78,7 +80,7 @@ def why_refused(address: str, allowed: Private) -> str | None:
     return None if named else kind
 
 
-def how_to_allow(kind: str) -> str:
+def how_to_allow(kind: str) -> Rule:
     return HOW_TO_NAME if kind in _ONLY_NAMED else HOW_TO_ALLOW
 
 

@@ -27,12 +27,13 @@ from hanbeon.outbound.targets import (
     without_secrets,
     written_place,
 )
+from hanbeon.rule import Rule
 
 SECONDS = 60.0
 """How long a message may take unless its sender says otherwise."""
 SECRET = "hanbeonsecret"
 """Stands for secrets where it is looked into what receivers see."""
-LOGIN_ONLY = "must have secrets in its login only, and an address as from: receivers of a mail see the rest"
+LOGIN_ONLY = Rule("login_only")
 _LOGGER = "apprise"
 _HEARD_MOST = 1_000
 _REFUSED = re.compile(r"\S+ is refused: a (.*?) address")
@@ -54,9 +55,9 @@ def check_url(url: str, schemes: str, field: str | None = None, *, complete: boo
     if not complete:
         return
     if parsed is None:
-        raise InvalidInput("must be a complete target of its kind; something is missing or misspelt", field=field)
+        raise InvalidInput(Rule("target_incomplete"), field=field)
     if parsed.dropped:
-        raise InvalidInput("must have valid addresses; one of its recipients is none", field=field)
+        raise InvalidInput(Rule("invalid_addresses"), field=field)
 
 
 def place_of(url: str) -> Place:
@@ -121,7 +122,7 @@ def send_message(
         check_scheme(url, schemes)
         with _Heard() as heard, only_public(allow_private=allow_private):
             if login is not None and is_seen(login, SECRET):
-                raise InvalidInput(f"target {LOGIN_ONLY}")
+                raise InvalidInput(Rule("of_target", rule=LOGIN_ONLY))
             _send(url, title, body, key, timeout, heard, hosts or {}, probe)
     except InvalidInput as error:  # It was stored before this was checked, or is a secret.
         raise MessageFailed(

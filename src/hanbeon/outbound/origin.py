@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hanbeon.errors import InvalidInput
 from hanbeon.extras import extra
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 HTTP, HTTPS = "http", "https"
 _PORTS = {HTTP: 80, HTTPS: 443}
@@ -40,23 +41,22 @@ def split_url(url: str, field: str) -> tuple[Origin, str]:
     """Split a URL into its origin and the rest; other schemes and passwords are rejected."""
     match = _ADDRESS.fullmatch(url)
     if match is None or not match.group(2):
-        raise InvalidInput("must be an http or https URL like https://example.org/hook", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("http_address")), field=field)
     scheme, authority, rest, _ = match.groups()
     if "@" in authority:
         raise InvalidInput(
-            "must not contain a user or password, since it is shown and logged; use a header, like "
-            'Authorization = "Bearer ${TOKEN}"',
+            Rule("no_user_in_url"),
             field=field,
         )
     if _ODD.search(url):
-        raise InvalidInput("must not contain spaces, control characters or backslashes; quote them", field=field)
+        raise InvalidInput(Rule("no_spaces_in_url"), field=field)
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
-        raise InvalidInput(f"must have a valid host, got {quoted(authority)}", field=field)
+        raise InvalidInput(Rule("invalid_host", got=quoted(authority)), field=field)
     scheme = scheme.lower()
     port = _PORTS[scheme] if parts.group(2) is None else int(parts.group(2))
     if not 0 < port < 65_536:
-        raise InvalidInput(f"must have a port from 1 to 65535, got {port}", field=field)
+        raise InvalidInput(Rule("invalid_port", got=port), field=field)
     return Origin(scheme, _host(parts.group(1), field), port), rest
 
 
@@ -65,7 +65,7 @@ def _host(text: str, field: str) -> str:
         try:
             return str(IPv6Address(text[1:-1]))
         except ValueError as error:
-            raise InvalidInput(f"must have a valid host, got {quoted(text)}: {error}", field=field) from error
+            raise InvalidInput(Rule("invalid_host_because", got=quoted(text), error=error), field=field) from error
     host = text.lower()
     if not host.isascii():
         with extra("http", "a host name that is not ASCII"):
@@ -74,7 +74,7 @@ def _host(text: str, field: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError as error:
-            raise InvalidInput(f"must have a valid host, got {quoted(text)}: {error}", field=field) from error
+            raise InvalidInput(Rule("invalid_host_because", got=quoted(text), error=error), field=field) from error
     if _HOST.fullmatch(host) is None:
-        raise InvalidInput(f"must have a valid host, got {quoted(text)}", field=field)
+        raise InvalidInput(Rule("invalid_host", got=quoted(text)), field=field)
     return host

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import split_url
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 HTTP_USE, TARGET_USE = "http", "target"
 USES = (HTTP_USE, TARGET_USE)
@@ -37,7 +38,7 @@ def check_hosts(value: Any) -> tuple[str, ...]:
     """Return the hosts of a declaration as they are compared."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not found or not all(isinstance(each, str) for each in found):
-        raise InvalidInput(f"must be a list of hosts; {_EXAMPLE}", field="hosts")
+        raise InvalidInput(Rule("not_a_host_list", example=_EXAMPLE), field="hosts")
     return tuple(_host(each) for each in found)
 
 
@@ -45,7 +46,7 @@ def check_uses(value: Any) -> tuple[str, ...]:
     """Return the uses of a declaration."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not found or any(each not in USES for each in found):
-        raise InvalidInput(f"must be a list of {' and '.join(USES)}, got {quoted(value)}", field="use")
+        raise InvalidInput(Rule("must_be", what=Rule("list_of", items=USES), got=quoted(value)), field="use")
     return tuple(dict.fromkeys(found))
 
 
@@ -62,7 +63,7 @@ def _host(text: str) -> str:
     if _KIND.fullmatch(text.lower()):
         return text.lower()
     below = text.startswith(_BELOW)
-    wrong = InvalidInput(f"must be hosts, got {quoted(text)}; {_EXAMPLE}", field="hosts")
+    wrong = InvalidInput(Rule("not_hosts", got=quoted(text), example=_EXAMPLE), field="hosts")
     try:
         origin, rest = split_url(f"https://{text.removeprefix(_BELOW)}", "hosts")
     except InvalidInput:

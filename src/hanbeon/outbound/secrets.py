@@ -16,6 +16,7 @@ from hanbeon.domain.masks import mask_values
 from hanbeon.errors import InvalidInput, SecretUnavailable
 from hanbeon.outbound.secret_use import USES, Place, is_among, shown
 from hanbeon.quotation import nearest, quoted
+from hanbeon.rule import Rule
 
 PREFIX = "secrets"
 """Templates name a secret as `{{ secrets.NAME }}`."""
@@ -70,9 +71,8 @@ class Secrets:
     def check_name(self, name: str, field: str | None = None) -> None:
         """Reject a name that is not declared."""
         if name not in self._declared:
-            near = nearest(name, self._declared)
-            remedy = f"did you mean {near[0]}?" if near else "declare it in [secrets] of hanbeon.toml"
-            raise InvalidInput(f"must name a declared secret, got {quoted(name)}; {remedy}", field=field)
+            near = next(iter(nearest(name, self._declared)), None)
+            raise InvalidInput(Rule("undeclared_secret", got=quoted(name), nearest=near), field=field)
 
     def check_use(
         self, name: str, use: str, place: Place | None, *, trusted: bool, whole: bool = False, field: str | None = None
@@ -87,20 +87,18 @@ class Secrets:
             return
         if use not in (source.use or USES):
             raise InvalidInput(
-                f"must not use the secret {name}, which is for {' and '.join(source.use)} only; "
-                f"add {use!r} to its use in [secrets]",
+                Rule("secret_for_other_use", name=name, uses=source.use, use=repr(use)),
                 field=field,
             )
         if not source.hosts:
             if not trusted and not (whole and use in source.use):
                 raise InvalidInput(
-                    f"must be saved by an admin, because the secret {name} declares no hosts; "
-                    "declare in [secrets] where it may go",
+                    Rule("secret_needs_admin", name=name),
                     field=field,
                 )
         elif place is not None and not is_among(source.hosts, place):
             raise InvalidInput(
-                f"must not send the secret {name} to {place}; it may go to {shown(source.hosts)}", field=field
+                Rule("secret_not_for_host", name=name, place=str(place), hosts=shown(source.hosts)), field=field
             )
 
     def hosts_of(self, name: str) -> tuple[str, ...]:
@@ -135,9 +133,7 @@ class Secrets:
 
 def check_secret_name(name: str) -> None:
     if _NAME.fullmatch(name) is None:
-        raise InvalidInput(
-            f"must be a name of at most 64 letters, digits, _ and -, not beginning with a digit, got {quoted(name)}"
-        )
+        raise InvalidInput(Rule("must_be", what=Rule("secret_name"), got=quoted(name)))
 
 
 def _is_there(source: SecretSource) -> bool:

@@ -12,6 +12,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.secret_use import Place
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 # Kinds whose host is a server, and not the first of several tokens.
 _WITH_HOST = frozenset(
@@ -66,8 +67,7 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
     """Reject kinds that are not on the list: some run programs or write files on the sending machine."""
     if scheme_of(url) not in allowed.split():
         raise InvalidInput(
-            f"must be of an allowed kind, got {quoted(scheme_of(url))}; "
-            f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
+            Rule("scheme_not_allowed", got=quoted(scheme_of(url)), choices=sorted(allowed.split())),
             field=field,
         )
 
@@ -105,12 +105,11 @@ def check_parameters(url: str, names: Iterable[str], values: Iterable[str], fiel
     if refused:
         shown = ", ".join(quoted(name) for name in refused[:5])
         raise InvalidInput(
-            f"must not have the parameter {shown}: only those are allowed that read no file of the sending machine; "
-            f"use only {', '.join(sorted(allowed))}",
+            Rule("parameter_not_allowed", got=shown, choices=sorted(allowed)),
             field=field,
         )
     if any(value.strip().lower().startswith("file:") for value in values):
-        raise InvalidInput("must not name a file; remove the parameter with file:", field=field)
+        raise InvalidInput(Rule("no_file_parameter"), field=field)
 
 
 def masked(url: str) -> str:

@@ -11,6 +11,7 @@ from hanbeon.quotation import quoted
 from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS, RenderOptions
 from hanbeon.rendering.renderer import Rendered, Report, render_thumbnail, render_video
 from hanbeon.rendering.replay_format import DURATION_MOST_MS
+from hanbeon.rule import Rule
 
 _RENDER = {"MP4": render_video, "THUMBNAIL": render_thumbnail}
 
@@ -53,5 +54,7 @@ def _whole(options: Mapping[str, Any], name: str, default: int, bounds: tuple[in
     least, most = bounds
     if type(value) is not int or not least <= value <= most or (even and value % 2):
         kind = "an even integer" if even else "an integer"
-        raise InvalidInput(f"must be {kind} from {least} to {most}, got {quoted(value)}", field=name)
+        raise InvalidInput(
+            Rule("must_be", what=Rule("kind_from_to", kind=kind, low=least, high=most), got=quoted(value)), field=name
+        )
     return value

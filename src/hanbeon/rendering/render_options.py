@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 WIDTHS, HEIGHTS, RATES = (160, 1_920), (90, 1_080), (5, 60)
 
@@ -22,9 +23,7 @@ class RenderOptions(msgspec.Struct, frozen=True, kw_only=True):
         """Return when the part that is shown begins, and how long it is. Raises InvalidInput if it is empty."""
         left = duration_ms - self.start_ms
         if left <= 0:
-            raise InvalidInput(
-                f"must be before the end of the replay at {duration_ms} ms, got {self.start_ms}", field="startMs"
-            )
+            raise InvalidInput(Rule("starts_after_end", end=duration_ms, got=self.start_ms), field="startMs")
         return self.start_ms, min(self.length_ms or left, left)
 
     def frames_of(self, duration_ms: int) -> int:

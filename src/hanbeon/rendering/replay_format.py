@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.errors import ReplayInvalid
+from hanbeon.rule import Rule
 
 FORMAT, VERSION = "hanbeon-replay", 1
 LINE_BYTES = 32_768
@@ -103,12 +104,12 @@ class LineReader:
         """Return the record of the next line; None for the header. Raises ReplayInvalid, with the line and field."""
         self.line += 1
         if len(line) > LINE_BYTES:
-            raise self.invalid("", f"must have at most {LINE_BYTES:,} bytes, got {len(line):,}")
+            raise self.invalid("", Rule("replay_line_too_long", most=LINE_BYTES, got=len(line)))
         if self.header is None:
             self.header = self._header(line)
             return None
         if self.duration_ms is not None:
-            raise self.invalid("end", "must be on the last line, got another line after it; remove one of them")
+            raise self.invalid("end", Rule("replay_after_end"))
         record: Record = self._decoded(_records, line)
         self._check(record, self.header)
         if record.end is not UNSET:
@@ -118,22 +119,22 @@ class LineReader:
     def finish(self) -> int:
         """Return the duration, after the last line. A file that was cut off is invalid."""
         if self.header is None:
-            raise self.invalid("", "must be the header of a replay, got an empty file")
+            raise self.invalid("", Rule("replay_empty"))
         if self.duration_ms is None:
-            raise self.invalid("end", 'must follow on a last line, such as {"t": 20000, "end": true}; is the file cut?')
+            raise self.invalid("end", Rule("replay_cut"))
         if not self.duration_ms:
-            raise self.invalid("t", "must be above 0 on the last line, got 0")
+            raise self.invalid("t", Rule("replay_without_time"))
         return self.duration_ms
 
-    def invalid(self, field: str, rule: str) -> ReplayInvalid:
+    def invalid(self, field: str, rule: Rule) -> ReplayInvalid:
         return ReplayInvalid(self.line, field, rule)
 
     def _header(self, line: bytes) -> Header:
         version: _Version = self._decoded(_versions, line)
         if version.format != FORMAT:
-            raise self.invalid("format", f"must be {FORMAT!r}, got {version.format[:40]!r}; is this a replay?")
+            raise self.invalid("format", Rule("replay_format", format=repr(FORMAT), got=repr(version.format[:40])))
         if version.version != VERSION:
-            raise self.invalid("version", f"must be {VERSION}, got {version.version}; convert the file")
+            raise self.invalid("version", Rule("replay_version", version=VERSION, got=version.version))
         header: Header = self._decoded(_headers, line)
         self._teams = self._ids("teams", [team.id for team in header.teams])
         self._actors = self._ids("actors", [actor.id for actor in header.actors])
@@ -145,24 +146,24 @@ class LineReader:
     def _ids(self, field: str, ids: list[str]) -> frozenset[str]:
         double = next((each for each in ids if ids.count(each) > 1), None)
         if double is not None:
-            raise self.invalid(field, f"must have ids of their own, got {double!r} twice")
+            raise self.invalid(field, Rule("replay_id_twice", got=repr(double)))
         return frozenset(ids)
 
     def _check(self, record: Record, header: Header) -> None:
         if record.t < self._t:
-            raise self.invalid("t", f"must not be before the previous line's {self._t}, got {record.t}; sort the lines")
+            raise self.invalid("t", Rule("replay_time_backwards", previous=self._t, got=record.t))
         self._t = record.t
         second = record.t // 1_000
         self._records = self._records + 1 if second == self._second else 1
         self._second = second
         if self._records > RECORDS_A_SECOND:
-            raise self.invalid("t", f"must leave at most {RECORDS_A_SECOND} lines in a second; thin them out")
+            raise self.invalid("t", Rule("replay_too_dense", most=RECORDS_A_SECOND))
         if record.p is not UNSET:
             width, height = header.field.width, header.field.height
             for actor, (x, y) in record.p.items():
                 self._known("p", actor, self._actors, "actor")
                 if not (-width <= x <= 2 * width and -height <= y <= 2 * height):
-                    raise self.invalid(f"p.{actor}", f"must be in or near the field, got {[x, y]}")
+                    raise self.invalid(f"p.{actor}", Rule("replay_far_away", got=str([x, y])))
         if record.team is not UNSET:
             self._known("team", record.team, self._teams, "team")
         if record.actor is not UNSET:
@@ -173,7 +174,7 @@ class LineReader:
 
     def _known(self, field: str, name: str, known: frozenset[str], kind: str) -> None:
         if name not in known:
-            raise self.invalid(field, f"must name a {kind} of the header, got {name[:40]!r}")
+            raise self.invalid(field, Rule("replay_unknown_name", kind=kind, got=repr(name[:40])))
 
     def _decoded(self, decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
         try:
@@ -181,6 +182,6 @@ class LineReader:
         except msgspec.ValidationError as error:
             found = _AT.fullmatch(str(error))
             rule, field = (found["rule"], found["field"] or "") if found else (str(error), "")
-            raise self.invalid(field, rule.replace("Expected", "must be", 1)) from None
+            raise self.invalid(field, Rule("foreign_text", text=rule.replace("Expected", "must be", 1))) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self.invalid("", f"must be a JSON object in UTF-8: {error}") from None
+            raise self.invalid("", Rule("replay_not_json", error=error)) from None

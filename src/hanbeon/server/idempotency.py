@@ -14,6 +14,7 @@ from starlette.responses import Response
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import MICROS, micros
 from hanbeon.errors import HanbeonError, InvalidInput, Kind
+from hanbeon.rule import Rule
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import ApiRequest
 from hanbeon.store.operations import idempotency
@@ -124,7 +125,7 @@ def _is_refusal(error: BaseException) -> bool:
 def _key(request: ApiRequest) -> str:
     values = request.http.headers.getlist(KEY)
     if len(values) != 1 or not _KEY.fullmatch(values[0]):
-        raise InvalidInput("must be one value of 1 to 255 visible ASCII characters", field="Idempotency-Key")
+        raise InvalidInput(Rule("must_be", what=Rule("visible_ascii")), field="Idempotency-Key")
     return values[0]
 
 

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 
 _log = get_logger("hanbeon.server")
 _SECRET_BYTES = 32
@@ -66,9 +67,9 @@ class KeyFile:
                 sign, content = _sign(os.fstat(file.fileno())), file.read(_MOST_BYTES + 1)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            raise InvalidInput(f"cannot read {self._path} ({why})", field=self._setting) from error
+            raise InvalidInput(Rule("cannot_read_file", path=self._path, reason=why), field=self._setting) from error
         if len(content) > _MOST_BYTES:
-            raise InvalidInput(f"{self._path} is too large to be a key", field=self._setting)
+            raise InvalidInput(Rule("key_too_large", path=self._path), field=self._setting)
         return sign, keys_of(self._setting, content)
 
 
@@ -85,23 +86,22 @@ def keys_of(setting: str, content: bytes) -> list[SigningKey]:
             return _set(content)
         return [_secret(content.strip())]
     except InvalidInput as error:
-        error.field = setting
-        raise InvalidInput(str(error), field=setting) from None
+        raise InvalidInput(error.reason, field=setting) from None
 
 
 def _secret(text: bytes) -> SigningKey:
     if len(text) < _SECRET_BYTES:
-        raise InvalidInput(f"must be at least {_SECRET_BYTES} bytes long for HS256, got {len(text)}")
+        raise InvalidInput(Rule("secret_too_short", least=_SECRET_BYTES, got=len(text)))
     return SigningKey("HS256", text)
 
 
 def _public(pem: bytes) -> SigningKey:
     if b"PRIVATE KEY" in pem:
-        raise InvalidInput("must be a public key, got a private key, which only the issuer should have")
+        raise InvalidInput(Rule("key_private"))
     try:
         found = load_pem_public_key(pem)
     except (ValueError, UnsupportedAlgorithm):
-        raise InvalidInput(f"must be a public key in PEM: {_KINDS}") from None
+        raise InvalidInput(Rule("not_a_pem_key", kinds=_KINDS)) from None
     return _checked(found)
 
 
@@ -110,7 +110,7 @@ def _checked(material: Any, key_id: str | None = None) -> SigningKey:
         return SigningKey("RS256", material, key_id)
     if isinstance(material, EllipticCurvePublicKey) and isinstance(material.curve, SECP256R1):
         return SigningKey("ES256", material, key_id)
-    raise InvalidInput(f"must be {_KINDS}, got a key of another kind")
+    raise InvalidInput(Rule("key_of_other_kind", kinds=_KINDS))
 
 
 def _set(content: bytes) -> list[SigningKey]:
@@ -119,41 +119,41 @@ def _set(content: bytes) -> list[SigningKey]:
         listed = jwks["keys"]
         assert isinstance(listed, list)
     except (msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError, AssertionError, RecursionError):
-        raise InvalidInput('must be a JWKS like {"keys": [{"kty": "RSA", "kid": …}]}') from None
+        raise InvalidInput(Rule("must_be", what=Rule("jwks"))) from None
     found: list[SigningKey] = []
     for place, each in enumerate(listed):
         try:
             key = _of_set(each)
         except InvalidInput as error:
-            raise InvalidInput(f"keys[{place}]: {error}") from None
+            raise InvalidInput(Rule("jwks_key", place=place, error=error)) from None
         if key is not None:
             found.append(key)
     if not found:
-        raise InvalidInput(f"none of its {len(listed)} keys can be used for RS256, ES256 or HS256")
+        raise InvalidInput(Rule("no_usable_key", count=len(listed)))
     names = [key.id for key in found]
     if len(found) > 1 and (None in names or len(set(names)) != len(names)):
-        raise InvalidInput("every key must have a kid, all of them different")
+        raise InvalidInput(Rule("key_ids_not_unique"))
     return found
 
 
 def _of_set(jwk: Any) -> SigningKey | None:
     """Return one key of a set; None if it is for another purpose or algorithm."""
     if not isinstance(jwk, dict):
-        raise InvalidInput("must be an object")
+        raise InvalidInput(Rule("must_be", what=Rule("object")))
     if jwk.get("use", "sig") != "sig":
         return None
     if "d" in jwk:
-        raise InvalidInput("must be a public key, got a private key, which only the issuer should have")
+        raise InvalidInput(Rule("key_private"))
     key_id = jwk.get("kid")
     if key_id is not None and not isinstance(key_id, str):
-        raise InvalidInput("its kid must be a string")
+        raise InvalidInput(Rule("kid_not_string"))
     algorithm = {"RSA": "RS256", "EC": "ES256", "oct": "HS256"}.get(jwk.get("kty", ""))
     if algorithm is None or jwk.get("alg", algorithm) != algorithm or jwk.get("crv", "P-256") != "P-256":
         return None
     try:
         material = jwt.PyJWK(jwk, algorithm).key
     except Exception:
-        raise InvalidInput("cannot be read as a key") from None
+        raise InvalidInput(Rule("unreadable_key")) from None
     if isinstance(material, bytes):
         return _secret(material)._replace(id=key_id)
     return _checked(material, key_id)

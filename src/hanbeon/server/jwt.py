@@ -11,6 +11,7 @@ import jwt
 from hanbeon.domain.access import Scope
 from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.server.jwks import KeyFile, Keys, SigningKey, keys_of
 from hanbeon.settings import FILE, Settings
 
@@ -104,12 +105,11 @@ def issuer_of(settings: Settings) -> Issuer | None:
     }
     if settings.jwt_issuer is None:
         for name in (*sources, *(["jwt_audience"] if settings.jwt_audience is not None else [])):
-            raise InvalidInput("has no effect without an issuer; set jwt_issuer too", field=name)
+            raise InvalidInput(Rule("no_effect_without_issuer"), field=name)
         return None
     if len(sources) != 1:
         raise InvalidInput(
-            f"needs exactly one key, got {' and '.join(sources) if sources else 'none'}; "
-            "set one of jwt_secret, jwt_secret_file, jwt_key_file and jwt_jwks_file",
+            Rule("one_jwt_key", got=" and ".join(sources) if sources else "none"),
             field="jwt_issuer",
         )
     ((name, value),) = sources.items()

@@ -17,6 +17,7 @@ from starlette.types import Scope as AsgiScope
 from hanbeon.domain.access import Scope
 from hanbeon.domain.json_text import BoundsCheck
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.server.problems import Refused
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.validation import bare, convert, decode
@@ -177,7 +178,7 @@ def _value(name: str, values: list[str], kind: type) -> Any:
     if kind is list:
         return [word for each in values for word in each.split(",") if word]
     if len(values) > 1:
-        raise InvalidInput("was given more than once", field=name[:80])
+        raise InvalidInput(Rule("given_twice"), field=name[:80])
     (word,) = values
     if kind is int and _INTEGER.fullmatch(word):
         return int(word)

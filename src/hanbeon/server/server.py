@@ -17,6 +17,7 @@ from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.signals import handling_signals
 from hanbeon.errors import AuthMissing, DatabaseRestored
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.server.application import application
 from hanbeon.server.connections import ConnectionLimit, limits_within
 from hanbeon.server.context import ServerContext
@@ -34,8 +35,7 @@ async def serve(app: App, *, work: bool = True) -> None:
             context = ServerContext(app, app.worker() if work else None)
             if not only_local(sockets) and not await context.authenticator.closed():
                 raise AuthMissing(
-                    f"{app.settings.host} is reachable from other machines, and without tokens every client is admin; "
-                    "create one first: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
+                    Rule("server_without_tokens", host=app.settings.host),
                     field="host",
                 )
             server = Server(context, sockets)

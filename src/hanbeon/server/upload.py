@@ -12,6 +12,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.responses import Response
 
 from hanbeon.errors import HanbeonError, NotMultipart
+from hanbeon.rule import Rule
 from hanbeon.server.idempotency import Idempotency
 from hanbeon.server.problems import problem_of
 from hanbeon.server.request import ApiRequest, NoFields
@@ -70,7 +71,7 @@ class FormFile:
     async def begin(self) -> None:
         while not self._is_open:
             if not await self._feed():
-                raise NotMultipart(f"must have a file; {_REMEDY}", field=FIELD)
+                raise NotMultipart(Rule("form_without_file", remedy=_REMEDY), field=FIELD)
 
     async def parts(self) -> AsyncIterator[bytes]:
         while True:
@@ -80,7 +81,7 @@ class FormFile:
             if not await self._feed():
                 break
         if not self._is_over:
-            raise NotMultipart("must end with its boundary; the form was cut off", field=FIELD)
+            raise NotMultipart(Rule("form_cut_off"), field=FIELD)
         self._http.scope["hanbeon.body_read"] = True
 
     async def _feed(self) -> bool:
@@ -92,20 +93,18 @@ class FormFile:
         if self._is_over or not self._is_open:
             self._idle_bytes += len(data)
             if self._idle_bytes > _AROUND_BYTES:
-                raise NotMultipart(
-                    f"must have at most {_AROUND_BYTES:,} bytes around its file, got more; {_REMEDY}", field=FIELD
-                )
+                raise NotMultipart(Rule("form_too_large", most=_AROUND_BYTES, remedy=_REMEDY), field=FIELD)
         try:
             self._parser.write(data)
         except FormParserError as error:
-            raise NotMultipart(f"must be a multipart form: {error}; {_REMEDY}", field=FIELD) from None
+            raise NotMultipart(Rule("broken_form", error=error, remedy=_REMEDY), field=FIELD) from None
         return True
 
     def _made(self) -> python_multipart.MultipartParser:
         kind, options = parse_options_header(self._http.headers.get("content-type", ""))
         boundary = options.get(b"boundary")
         if kind != b"multipart/form-data" or not boundary:
-            raise NotMultipart(f"must be a multipart form, got {kind.decode('latin-1')[:80]!r}; {_REMEDY}", field=FIELD)
+            raise NotMultipart(Rule("not_a_form", got=repr(kind.decode("latin-1")[:80]), remedy=_REMEDY), field=FIELD)
         self._end_bytes = len(b"\r\n--") + len(boundary) + len(b"--\r\n")
         try:
             return python_multipart.MultipartParser(
@@ -120,7 +119,7 @@ class FormFile:
                 },
             )
         except FormParserError as error:
-            raise NotMultipart(f"must be a multipart form: {error}; {_REMEDY}", field=FIELD) from None
+            raise NotMultipart(Rule("broken_form", error=error, remedy=_REMEDY), field=FIELD) from None
 
     # What the parser calls
 
@@ -133,7 +132,7 @@ class FormFile:
     def _add_header(self, to: bytearray, data: bytes) -> None:
         self._header_bytes += len(data)
         if self._header_bytes > _HEADER_BYTES:
-            raise NotMultipart(f"must have headers of at most {_HEADER_BYTES:,} bytes", field=FIELD)
+            raise NotMultipart(Rule("form_headers_too_large", most=_HEADER_BYTES), field=FIELD)
         to += data
 
     def _on_header_end(self) -> None:
@@ -146,11 +145,12 @@ class FormFile:
         field = options.get(b"name", b"").decode("utf-8", "replace")
         if field != FIELD or b"filename" not in options:
             raise NotMultipart(
-                f"must be a file named {FIELD!r}, got {field[:80]!r}; {_REMEDY}", field=field[:80] or FIELD
+                Rule("other_form_field", name=repr(FIELD), got=repr(field[:80]), remedy=_REMEDY),
+                field=field[:80] or FIELD,
             )
         self._files += 1
         if self._files > 1:
-            raise NotMultipart("was given more than once", field=FIELD)
+            raise NotMultipart(Rule("given_twice"), field=FIELD)
         self.name = options[b"filename"].decode("utf-8", "replace")
         self._is_open = True
 

@@ -11,6 +11,7 @@ import msgspec
 
 from hanbeon.clock import SystemClock
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.settings import masked
 from hanbeon.store.backends import open_store
 from hanbeon.store.database import sqlite_backup
@@ -87,5 +88,5 @@ def commands(url: str) -> dict[str, str]:
 def _file_of(url: str) -> Path:
     path = sqlite_file(url)
     if path is None:
-        raise InvalidInput("must be a SQLite database here; use pg_dump and pg_restore", field="database_url")
+        raise InvalidInput(Rule("sqlite_backup_only"), field="database_url")
     return path

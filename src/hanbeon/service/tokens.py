@@ -11,6 +11,7 @@ from hanbeon.domain.access import Scope
 from hanbeon.domain.job import check_name
 from hanbeon.errors import DatabaseUnavailable, InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations import tokens
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.store.store import Store
@@ -35,7 +36,7 @@ async def create_token(store: Store, user: str, scope: str, request: str | None 
     """
     check_name("user", user, required=True)
     if scope not in set(Scope):
-        raise InvalidInput(f"must be one of {', '.join(Scope)}, got {quoted(scope)}", field="scope")
+        raise InvalidInput(Rule("must_be", what=Rule("one_of", choices=Scope), got=quoted(scope)), field="scope")
     text = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     digest = hash_of(text)
 
@@ -63,7 +64,7 @@ async def all_tokens(store: Store) -> dict[str, TokenRecord]:
 
 async def revoke_token(store: Store, number: int) -> TokenRecord:
     if not 0 <= number <= _NUMBER_MAX:
-        raise InvalidInput(f"must be the number of a token, got {number}", field="id")
+        raise InvalidInput(Rule("must_be", what=Rule("token_number"), got=number), field="id")
     return await store.write(lambda tx: tokens.revoke_token(tx, number))
 
 

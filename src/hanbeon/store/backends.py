@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from hanbeon.clock import Clock
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.settings import masked
 from hanbeon.store.database.notify import PostgresNotifier, SqliteNotifier
 from hanbeon.store.database.postgres import PostgresDatabase
@@ -29,19 +30,16 @@ def open_store(
     except ValueError:
         # The original message may quote a part of a password.
         raise InvalidInput(
-            f"must be a URL such as postgresql://user@host:5432/name, got {masked(url)!r}; percent-encode characters "
-            "like @ / # in a password",
+            Rule("database_url", got=repr(masked(url))),
             field="database_url",
         ) from None
     if parts.scheme == "sqlite":
         path = unquote(parts.path.removeprefix("/"))
         if not path or parts.netloc:
-            raise InvalidInput(
-                f"must name a file, for example sqlite:///jobs.db, got {masked(url)!r}", field="database_url"
-            )
+            raise InvalidInput(Rule("sqlite_file", got=repr(masked(url))), field="database_url")
         if path == ":memory:":
             raise InvalidInput(
-                "must name a file, for example sqlite:///jobs.db: jobs in memory would not be durable",
+                Rule("sqlite_not_in_memory"),
                 field="database_url",
             )
         sqlite = SqliteDatabase(Path(path), clock)
@@ -51,6 +49,6 @@ def open_store(
         notifier = PostgresNotifier(postgres, listen_url)
         return Store(postgres, notifier, clock, PostgresFastPath(postgres, notifier, clock) if fast else None)
     raise InvalidInput(
-        f"must be sqlite:///jobs.db or postgresql://…, got {parts.scheme or masked(url)!r}",
+        Rule("database_scheme", got=repr(parts.scheme or masked(url))),
         field="database_url",
     )

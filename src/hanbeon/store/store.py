@@ -15,6 +15,7 @@ from hanbeon.errors import (
     JobNotFound,
     OtherDatabase,
 )
+from hanbeon.rule import Rule
 from hanbeon.store.database.postgres import PostgresUserTransaction
 from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from hanbeon.store.fast.path import FastPath
 
 T = TypeVar("T")
-_ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
+_ONLY_OURS = Rule("only_our_transaction")
 
 
 class Store(Transactions):
@@ -114,8 +115,7 @@ class Store(Transactions):
         # Its own identity may be from before a restart of the server.
         if identity != await database.identity() and identity != await database.identity(anew=True):
             raise OtherDatabase(
-                "must be a connection to the App's database, got one to another, where no worker would find the jobs; "
-                "connect it to the one of HANBEON_DATABASE_URL",
+                Rule("other_database"),
                 field="transaction",
             )
         await self._prepare_lanes(jobs)

@@ -7,6 +7,7 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput
 from hanbeon.extras import extra
+from hanbeon.rule import Rule
 from hanbeon.settings import masked
 
 _TIMEOUT_SECONDS = 10.0
@@ -27,7 +28,7 @@ def redis_client(url: str) -> Any:
         )
     except ValueError as error:
         raise InvalidInput(
-            f"must be a URL such as redis://host:6379/0, got {masked(url)!r}", field="redis_url"
+            Rule("must_be", what=Rule("redis_address"), got=repr(masked(url))), field="redis_url"
         ) from error
     pool = client.connection_pool
     pool.connection_class = type("CancellableConnection", (_CancellableSends, pool.connection_class), {})

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.request import instant_us
 
 _FIRST_US = instant_us(dt.datetime.min.replace(tzinfo=dt.UTC), ZoneInfo("UTC"))
@@ -31,9 +32,7 @@ def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
         if not _FIRST_US <= found <= LAST_INSTANT_US:
             raise ValueError
     except (ValueError, OverflowError):
-        raise InvalidInput(
-            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {quoted(text)}", field=field
-        ) from None
+        raise InvalidInput(Rule("must_be", what=Rule("moment"), got=quoted(text)), field=field) from None
     check_offset(moment, text, field)
     return found
 
@@ -41,4 +40,4 @@ def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
 def check_offset(moment: dt.datetime, text: str, field: str) -> None:
     """Reject an offset with seconds, which RFC 3339 does not know and most programs cannot read."""
     if moment.tzinfo is not None and (moment.utcoffset() or _NONE) % _MINUTE:
-        raise InvalidInput(f"must have an offset in hours and minutes, like +09:00, got {quoted(text)}", field=field)
+        raise InvalidInput(Rule("invalid_offset", got=quoted(text)), field=field)

@@ -19,7 +19,8 @@ from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
 from hanbeon.messages import Messenger
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.operations import tasks
 from hanbeon.store.operations.tasks import KnownTask
@@ -28,7 +29,6 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.operation import LOCAL as LOCAL
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
-from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
@@ -156,8 +156,7 @@ class Service:
         found = await tasks.find_tasks(tx, [name])
         if not found:
             names = [each.name for each in await tasks.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
-            hint = did_you_mean(name, names) or "; a task is known once a worker that has it has started"
-            raise UnknownTask(f"there is no task {quoted(name)}{hint}", field=field)
+            raise UnknownTask(Rule("unknown_task", task=quoted(name), nearest=suggested(name, names)), field=field)
         return found[0]
 
     def _packed(self, task: str, args: Mapping[str, Any]) -> str:

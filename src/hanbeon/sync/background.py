@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from hanbeon.app import App
 from hanbeon.errors import AppNotOpen, DatabaseUnavailable, InsideEventLoop
+from hanbeon.rule import Rule
 
 T = TypeVar("T")
 _PATIENCE = 5.0
@@ -155,9 +156,7 @@ def _check_no_running_loop() -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise InsideEventLoop(
-        "a SyncApp would block the event loop that runs here; use the App itself: `await app.enqueue(…)`"
-    )
+    raise InsideEventLoop(Rule("inside_event_loop"))
 
 
 _all: weakref.WeakSet[Background] = weakref.WeakSet()

@@ -13,6 +13,7 @@ from hanbeon.domain.batch import Batch
 from hanbeon.domain.job import NewJob, check_own
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
@@ -27,27 +28,27 @@ assert (JobRequest.__struct_fields__[0], JobRequest.__struct_fields__[-1]) == ("
 def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: dict[str, Any]) -> JobRequest[Any]:
     """Return the request for `enqueue(task, args, **options)`; `task` is a request, a task, or a task's name."""
     if "args" in options:
-        raise InvalidInput('must be passed by position: enqueue("send", {"to": "a"})', field="args")
+        raise InvalidInput(Rule("args_by_position"), field="args")
     if isinstance(task, JobRequest):
         if args is not None:
-            raise InvalidInput("must not be given twice; the request already has its arguments", field="args")
+            raise InvalidInput(Rule("args_twice"), field="args")
         request = task
     elif isinstance(task, Task | str):
         known = tasks.get(task) if isinstance(task, str) else task
         request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
     else:
-        raise InvalidInput(f"must be a task, its name, or task.call(…), got {quoted(task)}", field="task")
+        raise InvalidInput(Rule("must_be", what=Rule("task_request"), got=quoted(task)), field="task")
     return request.set(**options) if options else request
 
 
 def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
     """Return the requests as a list, after checking that each is one."""
     if not isinstance(requests, Iterable):
-        raise InvalidInput(f"must be a list of requests, got {quoted(requests)}", field="requests")
+        raise InvalidInput(Rule("must_be", what=Rule("request_list"), got=quoted(requests)), field="requests")
     requests = list(requests)
     for request in requests:
         if not isinstance(request, JobRequest):
-            raise InvalidInput(f"must contain only task.call(…), got {quoted(request)}", field="requests")
+            raise InvalidInput(Rule("only_requests", got=quoted(request)), field="requests")
     return requests
 
 
@@ -85,9 +86,7 @@ def _recurs(request: JobRequest[Any]) -> bool:
 
 def _check_task(tasks: Registry, request: JobRequest[Any]) -> None:
     if tasks.get(request.task.name) is not request.task:
-        raise UnknownTask(
-            f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
-        )
+        raise UnknownTask(Rule("task_of_other_app", task=repr(request.task.name)), field="task")
 
 
 def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> Batch:

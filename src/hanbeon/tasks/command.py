@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.options import check_names, named_texts, one_of, switch, texts, types_by_name
 from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.result_codes import SUCCESS, ResultCodes, meanings
@@ -56,10 +57,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         """Parse a command line and its options."""
         line = texts(argv, "command")
         if not line or not line[0]:
-            raise InvalidInput('must not be empty; use a list like ["python3", "build.py"]', field="command")
+            raise InvalidInput(Rule("command_empty"), field="command")
         templates = tuple(Template(each, f"command[{place}]") for place, each in enumerate(line))
         if not templates[0].is_plain:
-            raise InvalidInput("must not contain a placeholder: no job may choose the program", field="command[0]")
+            raise InvalidInput(Rule("program_placeholder"), field="command[0]")
         given = dict(options)
         for field, read in _READ.items():
             if field in given:
@@ -81,13 +82,13 @@ def _env(value: Any, field: str) -> dict[str, str]:
     env = named_texts(value, field)
     for name, text in env.items():
         if not name or "=" in name or "\x00" in name + text:
-            raise InvalidInput("must have no '=' in its name and no NUL", field=f"{field}.{name}")
+            raise InvalidInput(Rule("environment_name"), field=f"{field}.{name}")
     return env
 
 
 def _folder(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value or "\x00" in value:
-        raise InvalidInput(f"must be the path of a folder, got {quoted(value)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("folder_path"), got=quoted(value)), field=field)
     return value
 
 

@@ -11,6 +11,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import LONGEST_US, Claimed, NewJob, session_id
 from hanbeon.domain.log import LogStream
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, TransactionUnsupported
+from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.store.user_transaction import UserTransaction
@@ -136,7 +137,7 @@ class _Facts:
     def retry_in(self, seconds: float, message: str = "") -> NoReturn:
         """End this attempt now and run again after `seconds`; not a failure, burns no retry."""
         if not 0 <= seconds * MICROS <= LONGEST_US:  # Also refuses NaN.
-            raise InvalidInput(f"must be from 0 to a hundred years, got {seconds}", field="seconds")
+            raise InvalidInput(Rule("must_be", what=Rule("context_seconds"), got=seconds), field="seconds")
         raise PutOffRequest(seconds, message)
 
 
@@ -190,9 +191,7 @@ def current() -> SyncContext:
     try:
         return _current.get()
     except LookupError:
-        raise InvalidInput(
-            "hanbeon.current() must be called inside an operation of a chain; a task takes its context as a parameter"
-        ) from None
+        raise InvalidInput(Rule("outside_operation")) from None
 
 
 def set_current(context: SyncContext) -> contextvars.Token[SyncContext]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hanbeon.errors import TaskDefinitionError
+from hanbeon.rule import Rule
 from hanbeon.stream_worker.reporter import Work
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
@@ -56,10 +57,10 @@ class TaskDefinitions:
 
         def register(function: Callable[..., Any]) -> Task[..., Any]:
             if not inspect.isfunction(function):
-                raise TaskDefinitionError("@app.task decorates a function; pass options by name: @app.task(retries=5)")
+                raise TaskDefinitionError(Rule("decorator_without_function"))
             chosen = function.__name__ if name is None else name
             if not isinstance(chosen, str):
-                raise TaskDefinitionError(f"must be a string, got {chosen!r}", field="name")
+                raise TaskDefinitionError(Rule("must_be", what=Rule("string"), got=repr(chosen)), field="name")
             task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
             self.tasks.add(task)
             return task

@@ -11,6 +11,7 @@ from hanbeon.clock import seconds_of
 from hanbeon.domain.http_status import failure_type_of
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.http_headers import headers
 from hanbeon.tasks.http_url import Url
 from hanbeon.tasks.options import check_names, one_of, switch, types_by_name
@@ -48,12 +49,10 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, value: Any, params: Mapping[str, Any] | None) -> HttpCall:
         """Parse a table with the URL and the options of the call."""
         if not isinstance(value, Mapping):
-            raise InvalidInput(
-                'must be a table like { method = "POST", url = "https://example.org/hook" }', field="http"
-            )
+            raise InvalidInput(Rule("must_be", what=Rule("http_table")), field="http")
         check_names(value, CALL, "an HTTP call")
         if "url" not in value:
-            raise InvalidInput("is missing; give a URL like https://example.org/hook", field="url")
+            raise InvalidInput(Rule("url_missing"), field="url")
         given = {field: _READ[field](each, field) for field, each in value.items()}
         given.setdefault("send", BODY if given.get("method", "POST") in _WITH_BODY else QUERY)
         return cls(**given, params=params)
@@ -82,7 +81,7 @@ def _redirects(value: Any, field: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_REDIRECTS:
         return value
     raise InvalidInput(
-        f"must be an integer from 0 (follow none) to {_MOST_REDIRECTS}, got {quoted(value)}", field=field
+        Rule("must_be", what=Rule("redirect_count", high=_MOST_REDIRECTS), got=quoted(value)), field=field
     )
 
 
@@ -90,7 +89,7 @@ def _seconds(value: Any, field: str) -> float:
     seconds = seconds_of(value, field) if isinstance(value, str) else value
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 3600:
         return float(seconds)
-    raise InvalidInput(f"must be seconds, or text like 10s, up to an hour, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("http_timeout"), got=quoted(value)), field=field)
 
 
 _READ: dict[str, Any] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput, TaskError
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.options import named_texts
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -41,7 +42,7 @@ _OF_THE_CONNECTION = _RESERVED - {"accept-encoding", "idempotency-key"}
 def check_not_of_connection(name: str, field: str) -> None:
     """Reject headers that say where a request goes, where it ends, or how its connection is used."""
     if name.strip().lower() in _OF_THE_CONNECTION:
-        raise InvalidInput("must be omitted: it belongs to the connection, and Hanbeon sets it", field=field)
+        raise InvalidInput(Rule("header_of_connection"), field=field)
 
 
 def headers(value: Any, field: str) -> dict[str, str]:
@@ -51,11 +52,11 @@ def headers(value: Any, field: str) -> dict[str, str]:
     for name, text in given.items():
         where = f"{field}.{name[:40]}"
         if not _NAME.fullmatch(name):
-            raise InvalidInput(f"must contain valid header names, got {quoted(name)}", field=field)
+            raise InvalidInput(Rule("header_names", got=quoted(name)), field=field)
         if name.lower() in _RESERVED or name.lower().startswith(_OURS):
-            raise InvalidInput("is set by Hanbeon; remove it", field=where)
+            raise InvalidInput(Rule("header_set_by_us"), field=where)
         if name.lower() in seen:
-            raise InvalidInput("was given more than once; header names ignore case", field=where)
+            raise InvalidInput(Rule("header_twice"), field=where)
         seen.add(name.lower())
         _check(text, where)
     return given
@@ -63,17 +64,16 @@ def headers(value: Any, field: str) -> dict[str, str]:
 
 def _check(value: str, field: str) -> None:
     if not _VALUE.fullmatch(value):
-        raise InvalidInput("must be ASCII without line breaks", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("ascii_line")), field=field)
     if _PLACE.search(value):
         raise InvalidInput(
-            "must not contain arguments, only ${NAME} of the worker's environment; send them in the path, the query "
-            "or the body. Job id, attempt and fence are sent anyway",
+            Rule("header_arguments"),
             field=field,
         )
     for match in _SECRET.finditer(value):
         name = match.group(1)
         if name is not None and not _VARIABLE.fullmatch(name):
-            raise InvalidInput(f"must name a variable, got {quoted(name)}; write $${{ for a literal ${{", field=field)
+            raise InvalidInput(Rule("not_a_variable", got=quoted(name)), field=field)
 
 
 def fill_headers(templates: Mapping[str, str], environ: Mapping[str, str]) -> tuple[dict[str, str], frozenset[str]]:

@@ -12,6 +12,7 @@ import msgspec
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.template import Template, as_text
 
 # Characters that stay as they are in a path or query; the percent sign too, since filled-in values are quoted already.
@@ -28,18 +29,16 @@ class Url(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, value: Any, field: str) -> Url:
         if not isinstance(value, str):
-            raise InvalidInput(f"must be text like https://example.org/hook, got {quoted(value)}", field=field)
+            raise InvalidInput(Rule("must_be", what=Rule("url_text"), got=quoted(value)), field=field)
         front = re.split(r"[/?#]", value.partition("://")[2], maxsplit=1)[0]
         if "{" in front or "{" in value.partition("://")[0]:
-            raise InvalidInput(
-                "must have no placeholder in the host: no job may choose it; use them in path or query", field=field
-            )
+            raise InvalidInput(Rule("host_placeholder"), field=field)
         origin, rest = split_url(value, field)
         if "#" in value:
-            raise InvalidInput("must not contain a fragment (#…), which is never sent; remove it", field=field)
+            raise InvalidInput(Rule("no_fragment"), field=field)
         path, mark, query = rest.partition("?")
         if _has_dots(path):
-            raise InvalidInput("must have no path segment '.' or '..'; write the path out", field=field)
+            raise InvalidInput(Rule("dot_segments"), field=field)
         return cls(origin, Template(path or "/", field), Template(query, field) if mark else None)
 
     @property
@@ -53,7 +52,7 @@ class Url(msgspec.Struct, frozen=True):
         """
         path = quote(self.path.fill(values, _part_of_path), safe=_PLAIN)
         if _has_dots(path):
-            raise InvalidInput("must not make a path segment '.' or '..', which leads elsewhere", field="args")
+            raise InvalidInput(Rule("makes_dot_segments"), field="args")
         query = [] if self.query is None else [quote(self.query.fill(values, _quoted), safe=_PLAIN)]
         query += [f"{_quoted(name)}={_quoted(text)}" for name, value in further.items() for text in _texts(value)]
         return f"{path}?{'&'.join(query)}" if query else path
@@ -68,7 +67,7 @@ def _quoted(text: str) -> str:
 
 def _part_of_path(text: str) -> str:
     if not text:
-        raise InvalidInput("must not be empty in the path, which leads elsewhere", field="args")
+        raise InvalidInput(Rule("path_segment_empty"), field="args")
     return _quoted(text)
 
 

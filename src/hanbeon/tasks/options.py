@@ -11,18 +11,19 @@ from typing import Any
 
 from hanbeon.domain.job import LONGEST_US
 from hanbeon.errors import InvalidInput
-from hanbeon.quotation import nearest, quoted
+from hanbeon.quotation import nearest, quoted, suggested
+from hanbeon.rule import Rule
 
 Kinds = dict[str, tuple[type, ...]]
 _WORDS = {
-    bool: "True or False",
-    int: "an integer",
-    float: "a number",
-    str: "text",
-    tuple: "a tuple",
-    dt.datetime: "a datetime",
-    dt.timedelta: "a timedelta",
-    type(None): "None",
+    bool: Rule("python_boolean"),
+    int: Rule("integer"),
+    float: Rule("number"),
+    str: Rule("text"),
+    tuple: Rule("tuple"),
+    dt.datetime: Rule("datetime"),
+    dt.timedelta: Rule("timedelta"),
+    type(None): Rule("none"),
 }
 # Of the classes themselves, because a subclass may have others.
 _CONVERT: dict[type, Callable[[Any], Any]] = {str: str.__str__, int: int.__int__, float: float.__float__}
@@ -46,8 +47,9 @@ def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> dict[str, Any]:
     """
     for field, value in values.items():
         if not _fits(value, kinds[field]):
-            words = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds[field])
-            raise InvalidInput(f"must be {words}, got {quoted(value)}", field=field)
+            fitting = [_WORDS.get(kind) or Rule("literal", value=kind.__name__) for kind in kinds[field]]
+            rule = Rule("must_be", what=Rule("either", alternatives=fitting), got=quoted(value))
+            raise InvalidInput(rule, field=field)
     return {field: value if type(value) in kinds[field] else _plain(value) for field, value in values.items()}
 
 
@@ -68,10 +70,8 @@ def check_names(given: Iterable[str], known: Collection[str], owner: str) -> Non
     """Reject the first unknown name, suggesting the nearest known one."""
     for name in given:
         if name not in known:
-            raise InvalidInput(
-                f"{owner} has no such option{did_you_mean(name, known) or '.'} There are {', '.join(sorted(known))}",
-                field=name,
-            )
+            rule = Rule("no_such_option", owner=owner, nearest=suggested(name, known), known=sorted(known))
+            raise InvalidInput(rule, field=name)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -83,36 +83,36 @@ def texts(value: Any, field: str) -> tuple[str, ...]:
     """Check a list of strings and return it as a tuple."""
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return tuple(value)
-    raise InvalidInput(f"must be a list of strings, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("string_list"), got=quoted(value)), field=field)
 
 
 def named_texts(value: Any, field: str) -> dict[str, str]:
     """Check a table of strings by name. The values may be secret, so errors show only names."""
     if not isinstance(value, Mapping):
-        raise InvalidInput("must be a table of strings by name", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("string_table")), field=field)
     for name, it in value.items():
         if not isinstance(name, str) or not isinstance(it, str):
-            raise InvalidInput("must be a string", field=f"{field}.{name}")
+            raise InvalidInput(Rule("must_be", what=Rule("string")), field=f"{field}.{name}")
     return dict(value)
 
 
 def types_by_name(value: Any, field: str) -> Mapping[str, Any]:
     """Check the table that declares a task's parameters."""
     if not isinstance(value, Mapping):
-        raise InvalidInput('must be a table of types by name, like {target = "string"}', field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("type_table")), field=field)
     return value
 
 
 def switch(value: Any, field: str) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"must be true or false, got {quoted(value)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("boolean"), got=quoted(value)), field=field)
     return value
 
 
 def one_of(value: Any, choices: Collection[str], field: str) -> str:
     if value in choices:
         return str(value)
-    raise InvalidInput(f"must be one of {', '.join(choices)}, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("one_of", choices=choices), got=quoted(value)), field=field)
 
 
 def duration_us(duration: float | dt.timedelta, field: str) -> int:
@@ -120,7 +120,7 @@ def duration_us(duration: float | dt.timedelta, field: str) -> int:
     if isinstance(duration, dt.timedelta):
         return duration // dt.timedelta(microseconds=1)
     if not abs(duration) * 1_000_000 <= LONGEST_US:  # Also refuses NaN.
-        raise InvalidInput(f"must be at most a hundred years in seconds, got {duration}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("hundred_years_of_seconds"), got=duration), field=field)
     return round(duration * 1_000_000)
 
 
@@ -133,9 +133,9 @@ def size_bytes(size: int | str, field: str) -> int:
     if isinstance(size, str):
         match = _SIZE.fullmatch(size.strip())
         if match is None:
-            raise InvalidInput(f"must be bytes, or text like '512MB' or '2GiB', got {quoted(size)}", field=field)
+            raise InvalidInput(Rule("must_be", what=Rule("byte_size"), got=quoted(size)), field=field)
         number, prefix, binary = match.groups()
         size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
     if not _SMALLEST <= size < 2**63:
-        raise InvalidInput(f"must be at least 64 MiB and less than 8 EiB, got {size:,} bytes", field=field)
+        raise InvalidInput(Rule("memory_limit", got=size), field=field)
     return size

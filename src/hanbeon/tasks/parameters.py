@@ -9,8 +9,9 @@ import msgspec
 
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
-from hanbeon.quotation import quoted
-from hanbeon.tasks.options import check_names, did_you_mean
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
+from hanbeon.tasks.options import check_names
 from hanbeon.tasks.pattern import pattern_of
 from hanbeon.tasks.template import as_text
 
@@ -68,8 +69,8 @@ class Parameters:
         if self._declared is not None:
             for name in self._places:
                 if name not in self._declared:
-                    hint = did_you_mean(name, self._declared) or "; declare it"
-                    raise InvalidInput(f"{{args.{name}}} is used but not declared{hint}", field="params")
+                    near = suggested(name, self._declared)
+                    raise InvalidInput(Rule("used_not_declared", name=name, nearest=near), field="params")
 
     def __str__(self) -> str:
         if self._declared is None:
@@ -79,7 +80,7 @@ class Parameters:
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """Encode the arguments as JSON, checked against names and types."""
         if args:
-            raise self._invalid("its arguments must be passed by name")
+            raise self._invalid(Rule("by_name_only"))
         text = to_json_text(dict(kwargs), f"an argument of task {quoted(self._task)}", "args")
         self.unpack(text)
         return text
@@ -89,15 +90,15 @@ class Parameters:
         try:
             given = msgspec.json.decode(text, type=dict[str, Any])
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise self._invalid(f"they are not an object: {error}") from error
+            raise self._invalid(Rule("arguments_not_object", error=error)) from error
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
             if name not in found:
-                raise self._invalid(f"argument {quoted(name)} is missing")
-            if found[name] is None or "\x00" in as_text(found[name]):
-                raise self._invalid(
-                    f"argument {quoted(name)} is {'null' if found[name] is None else 'text with a NUL'}"
-                )
+                raise self._invalid(Rule("argument_missing", name=quoted(name)))
+            if found[name] is None:
+                raise self._invalid(Rule("argument_null", name=quoted(name)))
+            if "\x00" in as_text(found[name]):
+                raise self._invalid(Rule("argument_with_nul", name=quoted(name)))
         return found
 
     def read_result(self, text: str) -> Any:
@@ -106,20 +107,22 @@ class Parameters:
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in declared:
-                raise self._invalid(f"it has no parameter {quoted(name)}{did_you_mean(name, declared)}")
+                raise self._invalid(Rule("no_such_parameter", name=quoted(name), nearest=suggested(name, declared)))
         found = {}
         for name, parameter in declared.items():
             if name not in given and parameter.is_required:
-                raise self._invalid(f"argument {quoted(name)} is missing")
+                raise self._invalid(Rule("argument_missing", name=quoted(name)))
             found[name] = given.get(name, parameter.default)
             try:
                 parameter.check(found[name])
             except (msgspec.ValidationError, ValueError) as error:
-                raise self._invalid(f"argument {quoted(name)}: {error}") from error
+                raise self._invalid(Rule("wrong_argument", name=quoted(name), error=error)) from error
         return found
 
-    def _invalid(self, why: str) -> ArgumentsDoNotFit:
-        return ArgumentsDoNotFit(f"task {quoted(self._task)}: {why}; it takes {self}", field="args")
+    def _invalid(self, why: Rule) -> ArgumentsDoNotFit:
+        return ArgumentsDoNotFit(
+            Rule("arguments_do_not_fit", task=quoted(self._task), reason=why, signature=self), field="args"
+        )
 
 
 def _parameter(name: str, value: Any) -> Parameter:
@@ -130,16 +133,16 @@ def _parameter(name: str, value: Any) -> Parameter:
     else:
         parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
-        hint = did_you_mean(str(parameter.type), _TYPES)
-        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {quoted(parameter.type)}{hint}", field=field)
+        got, near = quoted(parameter.type), suggested(str(parameter.type), _TYPES)
+        raise InvalidInput(Rule("must_be", what=Rule("one_of", choices=_TYPES), got=got, nearest=near), field=field)
     _check_rules(parameter, field)
     if not parameter.is_required:
         try:
             parameter.check(parameter.default)
         except msgspec.ValidationError as error:
-            raise InvalidInput(f"must have a default of its own type: {error}", field=field) from error
+            raise InvalidInput(Rule("default_of_other_type", error=error), field=field) from error
         except ValueError as error:
-            raise InvalidInput(f"must have a default that it takes itself: {error}", field=field) from error
+            raise InvalidInput(Rule("default_not_taken", error=error), field=field) from error
     return parameter
 
 
@@ -148,7 +151,7 @@ def _choices(value: Mapping[str, Any], field: str) -> dict[str, Any]:
         return {}
     choices = value["choices"]
     if not isinstance(choices, list | tuple) or not choices:
-        raise InvalidInput(f"must be a list of values, got {quoted(choices)}", field=f"{field}.choices")
+        raise InvalidInput(Rule("must_be", what=Rule("value_list"), got=quoted(choices)), field=f"{field}.choices")
     return {"choices": tuple(choices)}
 
 
@@ -159,17 +162,15 @@ def _check_rules(parameter: Parameter, field: str) -> None:
         ("choices", parameter.choices, _WITH_CHOICES),
     ):
         if given is not None and parameter.type not in types:
-            raise InvalidInput(
-                f"must have type {' or '.join(types)}, got {parameter.type}; set type", field=f"{field}.{name}"
-            )
+            raise InvalidInput(Rule("type_not_fitting", types=types, got=parameter.type), field=f"{field}.{name}")
     for choice in parameter.choices or ():
         try:
             msgspec.convert(choice, _TYPES[parameter.type])
         except msgspec.ValidationError as error:
-            raise InvalidInput(f"must contain values of its own type: {error}", field=f"{field}.choices") from error
+            raise InvalidInput(Rule("choices_of_other_type", error=error), field=f"{field}.choices") from error
     if parameter.pattern is not None:
         try:
             pattern_of(parameter.pattern)
         except (TypeError, ValueError) as error:
-            message = f"must be a regular expression of RE2, got {quoted(parameter.pattern)}: {error}"
-            raise InvalidInput(message, field=f"{field}.pattern") from error
+            rule = Rule("not_a_pattern", got=quoted(parameter.pattern), error=error)
+            raise InvalidInput(rule, field=f"{field}.pattern") from error

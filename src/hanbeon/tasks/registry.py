@@ -8,8 +8,8 @@ from typing import Any
 from hanbeon.domain.job import RESERVED
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import TaskDefinitionError, UnknownTask
-from hanbeon.quotation import quoted
-from hanbeon.tasks.options import did_you_mean
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.tasks.task import Task
 
 Tasks = Mapping[str, Task[..., Any]]
@@ -50,8 +50,8 @@ class Registry:
     def get(self, name: str) -> Task[..., Any]:
         task = self._tasks.get(name)
         if task is None:
-            hint = did_you_mean(name, self._tasks) or "; register it with @app.task or in hanbeon.toml before enqueuing"
-            raise UnknownTask(f"no task {quoted(name)} is registered{hint}", field="task")
+            rule = Rule("task_not_registered", task=quoted(name), nearest=suggested(name, self._tasks))
+            raise UnknownTask(rule, field="task")
         return task
 
     @property
@@ -77,13 +77,11 @@ class Registry:
 
 def _check(known: Tasks, task: Task[..., Any]) -> None:
     if task.name.startswith(RESERVED):
-        raise TaskDefinitionError(
-            f"must not begin with {RESERVED}, which is reserved for built-in tasks; rename {task.where}", field="name"
-        )
+        raise TaskDefinitionError(Rule("reserved_task_name", prefix=RESERVED, where=task.where), field="name")
     # Its schedules create jobs there without any request that could be refused.
     check_not_reserved(task.options.queue)
     other = known.get(task.name)
     if other is not None and not other.is_same(task):
         raise TaskDefinitionError(
-            f"task {quoted(task.name)} is registered already, by {other.where}; give {task.where} a name of its own"
+            Rule("task_registered_twice", task=quoted(task.name), other=other.where, where=task.where)
         )

@@ -14,6 +14,7 @@ from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
     def set(self, *, after: Iterable[HasId | str] = (), **options: Any) -> JobRequest[R_co]:
         """Return this request with other options; `after` adds dependencies."""
         if "args" in options:
-            raise InvalidInput("must be passed to task.call(…); the request already has its arguments", field="args")
+            raise InvalidInput(Rule("arguments_in_call"), field="args")
         check_names(options, OPTIONS, "a job")
         if after:
             options["depends_on"] = (*ids_of(options.get("depends_on", self.depends_on)), *ids_of(after))
@@ -79,7 +80,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         """
         options = self.task.options
         if self.delay is not None and self.run_at is not None:
-            raise InvalidInput("must not be combined with delay; give one of them", field="run_at")
+            raise InvalidInput(Rule("run_at_with_delay"), field="run_at")
         timeout = options.timeout if self.timeout is None else self.timeout
         role = options.role if self.role is None else self.role
         self.task.check_role(role)
@@ -111,14 +112,14 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
 def ids_of(jobs: Iterable[HasId | str]) -> tuple[str, ...]:
     """Return the ids of jobs, requests or ids; anything else is rejected."""
     if isinstance(jobs, str) or not isinstance(jobs, Iterable):
-        raise InvalidInput(f"must be a list of jobs, got {quoted(jobs)}", field="depends_on")
+        raise InvalidInput(Rule("must_be", what=Rule("job_list"), got=quoted(jobs)), field="depends_on")
     return tuple(_id_of(job) for job in jobs)
 
 
 def _id_of(job: HasId | str) -> str:
     job_id: str | None = job if isinstance(job, str) else getattr(job, "id", None)
     if job_id is None or not is_id(job_id):
-        raise InvalidInput(f"must contain jobs or their ids, got {quoted(job)}", field="depends_on")
+        raise InvalidInput(Rule("only_jobs", got=quoted(job)), field="depends_on")
     return job_id
 
 
@@ -137,4 +138,4 @@ def _choice(kind: type[C], value: str, field: str) -> C:
     try:
         return kind(value)
     except ValueError:
-        raise InvalidInput(f"must be one of {', '.join(kind)}, got {quoted(value)}", field=field) from None
+        raise InvalidInput(Rule("must_be", what=Rule("one_of", choices=kind), got=quoted(value)), field=field) from None

@@ -11,6 +11,7 @@ from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.options import check_names
 
 SUCCESS = "success"
@@ -33,26 +34,26 @@ class ResultCodes(msgspec.Struct, frozen=True):
 def meanings(value: Any, field: str, low: int, high: int) -> dict[int, ResultCodes]:
     """Parse a table by number: `{75 = "temporary", 3 = {type = "bad_input", permanent = true}}`."""
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"must be a table of failure types by number, got {quoted(value)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("failure_table"), got=quoted(value)), field=field)
     return {_number(number, field, low, high): _meaning(it, f"{field}.{number}") for number, it in value.items()}
 
 
 def _number(value: Any, field: str, low: int, high: int) -> int:
     if str(value).isdecimal() and low <= int(value) <= high:
         return int(value)
-    raise InvalidInput(f"must contain numbers from {low} to {high}, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("only_numbers", low=low, high=high, got=quoted(value)), field=field)
 
 
 def _meaning(value: Any, field: str) -> ResultCodes:
     if isinstance(value, Mapping):
         check_names(value, ResultCodes.__struct_fields__, "a failure")
         if not isinstance(value.get("permanent", False), bool):
-            raise InvalidInput("must be true or false", field=f"{field}.permanent")
+            raise InvalidInput(Rule("must_be", what=Rule("boolean")), field=f"{field}.permanent")
         return ResultCodes(_type(value.get("type"), field), value.get("permanent", False))
     return ResultCodes(_type(value, field))
 
 
 def _type(value: Any, field: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LIMIT:
-        raise InvalidInput(f"must be a failure type like temporary, got {quoted(value)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("failure_type"), got=quoted(value)), field=field)
     return value

@@ -12,6 +12,7 @@ import msgspec
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.quotation import plain, quoted
+from hanbeon.rule import Rule
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -49,10 +50,7 @@ class TaskSignature:
             parameters = parameters[1:]
         for parameter in parameters:
             if parameter.kind in _REFUSED:
-                raise TaskDefinitionError(
-                    f"task {quoted(name)} takes {_REFUSED[parameter.kind]}; "
-                    "name each parameter, so that its jobs can be checked"
-                )
+                raise TaskDefinitionError(Rule("unnamed_parameters", task=quoted(name), kind=_REFUSED[parameter.kind]))
         self._signature = inspect.Signature(parameters)
         # Once, not for each job: to quote takes longer than to encode the arguments.
         self._argument = f"an argument of task {quoted(name)}"
@@ -85,7 +83,13 @@ class TaskSignature:
             return self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentsDoNotFit(
-                f"task {quoted(self._name)}: {plain(str(error), 400)}; it takes {self._signature}", field="args"
+                Rule(
+                    "arguments_do_not_fit",
+                    task=quoted(self._name),
+                    reason=plain(str(error), 400),
+                    signature=self._signature,
+                ),
+                field="args",
             ) from error
 
     def unpack(self, text: str) -> dict[str, Any]:
@@ -103,7 +107,8 @@ class TaskSignature:
             # Any: the types are the user's, and run code of their own when they are made.
             why = plain(str(error), 400) if isinstance(error, msgspec.MsgspecError) else quoted(error)
             raise ArgumentsDoNotFit(
-                f"task {quoted(self._name)}: {why}; it takes {self._signature}", field="args"
+                Rule("arguments_do_not_fit", task=quoted(self._name), reason=why, signature=self._signature),
+                field="args",
             ) from error
 
     def read_result(self, text: str) -> Any:
@@ -118,10 +123,7 @@ def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function)
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
-        raise TaskDefinitionError(
-            f"task {quoted(name)}: an annotation cannot be resolved: {error}; "
-            "import that name at run time, not only for typing"
-        ) from error
+        raise TaskDefinitionError(Rule("unresolved_annotation", task=quoted(name), error=error)) from error
 
 
 def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]) -> msgspec.json.Decoder[Any]:
@@ -137,6 +139,4 @@ def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]
         struct = msgspec.defstruct(f"Arguments_of_{name}", fields, kw_only=True, forbid_unknown_fields=True)
         return msgspec.json.Decoder(struct)
     except TypeError as error:
-        raise TaskDefinitionError(
-            f"task {quoted(name)}: a parameter's type cannot travel as JSON: {error}; use plain data types"
-        ) from error
+        raise TaskDefinitionError(Rule("parameter_not_json", task=quoted(name), error=error)) from error

@@ -15,6 +15,7 @@ from hanbeon.domain.outcome import Cancelled, Outcome, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.stream_worker.reporter import Work
 from hanbeon.stream_worker.request import Request
 from hanbeon.tasks.options import check_names, types_by_name
@@ -64,10 +65,10 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, value: Any, work: Work | None, params: Mapping[str, Any] | None) -> StreamCall:
         """Parse the table of a stream."""
         if not isinstance(value, Mapping):
-            raise InvalidInput(f'must be a table like {{ name = "thumbs" }}, got {quoted(value)}', field="stream")
+            raise InvalidInput(Rule("must_be", what=Rule("stream_table"), got=quoted(value)), field="stream")
         check_names(value, _READ, "a stream")
         if "name" not in value:
-            raise InvalidInput('is missing; write stream = { name = "thumbs" }', field="stream.name")
+            raise InvalidInput(Rule("stream_name_missing"), field="stream.name")
         given = {field: _READ[field](each, f"stream.{field}") for field, each in value.items()}
         return cls(**given, work=work, params=params)
 
@@ -119,20 +120,20 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
 def _stream_name(value: Any, field: str) -> str:
     if isinstance(value, str) and _NAME.fullmatch(value):
         return value
-    raise InvalidInput(f"must be 1 to 64 letters, digits, '-' or '_', got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("stream_name"), got=quoted(value)), field=field)
 
 
 def _lease(value: Any, field: str) -> float:
     seconds = seconds_of(value, field) if isinstance(value, str) else value
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 1 <= seconds <= _LONGEST_LEASE:
         return float(seconds)
-    raise InvalidInput(f"must be from one second to a week, like 10m, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("stream_timeout"), got=quoted(value)), field=field)
 
 
 def _window(value: Any, field: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000:
         return value
-    raise InvalidInput(f"must be an integer from 1 to 1000000, got {quoted(value)}", field=field)
+    raise InvalidInput(Rule("must_be", what=Rule("backlog"), got=quoted(value)), field=field)
 
 
 _READ: dict[str, Callable[[Any, str], Any]] = {"name": _stream_name, "lease": _lease, "window": _window}
@@ -144,9 +145,7 @@ def stream_task(name: str, stream: Any, work: Work | None, options: Mapping[str,
     with defining(name):
         check_names(options, _OF_TASK, "a stream task")
         if work is not None and not callable(work):
-            raise InvalidInput(
-                f"must be an async function of a request and a reporter, got {quoted(work)}", field="work"
-            )
+            raise InvalidInput(Rule("must_be", what=Rule("work_function"), got=quoted(work)), field="work")
         params = types_by_name(options["params"], "params") if "params" in options else None
         spec = StreamCall.of(stream, work, params)
     return Task(name, spec, TaskOptions.of(name, {k: v for k, v in options.items() if k != "params"}))

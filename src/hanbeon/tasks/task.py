@@ -16,6 +16,7 @@ from hanbeon.domain.job import DEFAULT_QUEUE, NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes, texts
 from hanbeon.tasks.request import JobRequest
@@ -45,7 +46,7 @@ def defining(name: str) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        invalid = TaskDefinitionError(f"{error} (task {name[:40]!r})")
+        invalid = TaskDefinitionError(Rule("of_task", error=error, task=repr(name[:40])))
         invalid.field = error.field
         raise invalid from error
 
@@ -74,7 +75,9 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
             check_names(options, cls.__struct_fields__, "a task")
             for field, choices in (("backoff", Backoff), ("on_lost", OnLost)):
                 if field in options and options[field] not in list(choices):
-                    raise InvalidInput(f"must be one of {', '.join(choices)}, got {options[field]!r}", field=field)
+                    raise InvalidInput(
+                        Rule("must_be", what=Rule("one_of", choices=choices), got=repr(options[field])), field=field
+                    )
                 if field in options:
                     options[field] = choices(options[field])
             for field in _DURATIONS & options.keys():
@@ -84,7 +87,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
                 options["roles"] = texts(options["roles"], "roles")
             options = check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
-                raise InvalidInput("must be from 0 to 1, the share by which a delay may grow", field="jitter")
+                raise InvalidInput(Rule("task_jitter"), field="jitter")
         return _Given(**options, named=frozenset(given)) if given else cls()
 
     @property
@@ -157,43 +160,44 @@ class Task(Generic[P, R_co]):
         if not self.serves(role):
             served = ", ".join(self.options.roles)
             raise InvalidInput(
-                f"must be one of {served} for task {quoted(self.name)}, got {quoted(role)}", field="role"
+                Rule("role_of_task", served=served, task=quoted(self.name), got=quoted(role)), field="role"
             )
 
     def _own_signature(self) -> TaskSignature:
         name = self.name
         signature = TaskSignature(name, self.function, (Context, SyncContext))
         if self.is_async and signature.context_type is SyncContext:
-            raise TaskDefinitionError(
-                f"task {name!r} is async, so its first parameter must be a Context, not a SyncContext"
-            )
+            raise TaskDefinitionError(Rule("context_not_sync", task=repr(name)))
         if not self.is_async and signature.context_type is Context:
-            raise TaskDefinitionError(f"task {name!r} is not async, so its first parameter must be a SyncContext")
+            raise TaskDefinitionError(Rule("context_not_async", task=repr(name)))
         return signature
 
     def _check(self) -> None:
         """Reject what would fail every job of this task, by the rules for its jobs."""
         if self.name == NO_HANDLER:
-            raise TaskDefinitionError(f"{NO_HANDLER!r} stands for no task at all; choose another name", field="name")
+            raise TaskDefinitionError(Rule("no_task_name", name=repr(NO_HANDLER)), field="name")
         if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
-            raise TaskDefinitionError(f"task {self.name!r} yields; a task returns its result once", field="task")
+            raise TaskDefinitionError(Rule("task_yields", task=repr(self.name)), field="task")
         kind, fitting = self._kind()
         if self.executor not in fitting:
             raise TaskDefinitionError(
-                f"task {self.name!r} is {kind} and cannot run in {self.executor!r}; use {' or '.join(fitting)}",
+                Rule(
+                    "executor_not_fitting",
+                    task=repr(self.name),
+                    kind=kind,
+                    executor=repr(self.executor),
+                    fitting=fitting,
+                ),
                 field="executor",
             )
         if self.executor == PROCESS and "<" in self.function.__qualname__:
             raise TaskDefinitionError(
-                f"task {self.name!r} runs in a process of its own, which finds a function by its module and name; "
-                f"{self.function.__qualname__} has none there. Move it to the top level of its module"
-                ', or use executor="thread" and check ctx.stopping',
+                Rule("function_not_found_again", task=repr(self.name), function=self.function.__qualname__),
                 field="executor",
             )
         if self.memory is not None and self.executor not in (PROCESS, COMMAND):
             raise TaskDefinitionError(
-                f"task {self.name!r}: only a process can be limited; use a command, or a plain function and "
-                'executor="process"',
+                Rule("memory_of_process", task=repr(self.name)),
                 field="memory",
             )
         with defining(self.name):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hanbeon.errors import InvalidInput
-from hanbeon.quotation import quoted
-from hanbeon.tasks.options import did_you_mean
+from hanbeon.quotation import nearest, quoted
+from hanbeon.rule import Rule
 
 ARGS, JOB = "args", "job"
 JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "session_id")
@@ -29,9 +29,9 @@ class Template:
 
     def __init__(self, text: str, field: str) -> None:
         if not isinstance(text, str):
-            raise InvalidInput(f"must be text, got {quoted(text)}", field=field)
+            raise InvalidInput(Rule("must_be", what=Rule("text"), got=quoted(text)), field=field)
         if "\x00" in text:
-            raise InvalidInput("must not contain NUL", field=field)
+            raise InvalidInput(Rule("no_nul_text"), field=field)
         self.text = text
         self._parts: list[str | Placeholder] = []
         last = 0
@@ -76,9 +76,5 @@ def _place(name: str, field: str) -> Placeholder:
     if root == JOB and rest in JOB_FACTS:
         return Placeholder(JOB, rest)
     known = [f"{JOB}.{fact}" for fact in JOB_FACTS]
-    hint = did_you_mean(name, known).replace("'", "") if dot else f"; did you mean {{{ARGS}.{name}}}?"
-    raise InvalidInput(
-        f"unknown placeholder {{{name}}}{hint or '.'} Write {{args.NAME}} or {{job.id}}, "
-        f"or {{{{{name}}}}} for the text itself",
-        field=field,
-    )
+    near = next(iter(nearest(name, known)), None) if dot else f"{{{ARGS}.{name}}}"
+    raise InvalidInput(Rule("unknown_placeholder", name=name, nearest=near), field=field)

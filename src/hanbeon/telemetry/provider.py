@@ -9,6 +9,7 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput
 from hanbeon.extras import extra
+from hanbeon.rule import Rule
 
 _EXPORTER = "OTEL_TRACES_EXPORTER"
 _SERVICE = "OTEL_SERVICE_NAME"
@@ -45,7 +46,7 @@ def _exporter(export: Any) -> Any:
         return export.ConsoleSpanExporter()
     if chosen == "none":
         return None
-    raise InvalidInput(f"must be otlp, console or none, got {chosen!r}", field=_EXPORTER)
+    raise InvalidInput(Rule("must_be", what=Rule("exporter"), got=repr(chosen)), field=_EXPORTER)
 
 
 def flush(provider: Any) -> None:

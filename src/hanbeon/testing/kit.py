@@ -18,6 +18,7 @@ from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput
 from hanbeon.executors.executor import StopCause
 from hanbeon.job import Job
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.promote import next_due_us
@@ -59,7 +60,7 @@ class TestKit:
 
     async def __aenter__(self) -> TestKit:
         if self.app.is_open:
-            raise InvalidInput("must not be open; pass it to the kit closed", field="app")
+            raise InvalidInput(Rule("app_open"), field="app")
         async with contextlib.AsyncExitStack() as undo:
             url = self._url or undo.enter_context(_new_file())
             undo.callback(self._restore, self.app.settings, self.app.clock)
@@ -224,8 +225,7 @@ class TestKit:
             )
         if used:
             raise InvalidInput(
-                "must not be a database with jobs of a real clock, which the kit would replace for good; "
-                "give it a database of its own",
+                Rule("clock_of_others"),
                 field="url",
             )
 

@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.options import Database, Json
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 _MIN_SECONDS = 0.1
 
@@ -29,7 +30,7 @@ def top(
 
     seconds = seconds_of(every, "every")
     if seconds < _MIN_SECONDS:
-        raise InvalidInput(f"must be at least 100ms, got {quoted(every)}", field="every")
+        raise InvalidInput(Rule("must_be", what=Rule("hundred_milliseconds"), got=quoted(every)), field="every")
     out = console()
     if once or json or not out.is_terminal or out.is_dumb_terminal:
         run(print_frame(out, database, json=json))

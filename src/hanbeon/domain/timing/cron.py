@@ -17,13 +17,13 @@ from cronsim.cronsim import Field
 
 from hanbeon.domain.timing.fields import check_field, plain
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 LONGEST_TEXT = 500
 MOST_EXPRESSIONS = 8
 JOIN = "|"
 """Separates expressions of which any may fire. Some rules need two: the 30th, or the last day of February."""
 
-_EXAMPLE = "for example 0 9 * * MON-FRI"
 _MACROS = {
     "@YEARLY": "0 0 1 1 *",
     "@ANNUALLY": "0 0 1 1 *",
@@ -110,8 +110,7 @@ def parse(text: str) -> tuple[Expression, ...]:
     pieces = text.split(JOIN)
     if len(pieces) > MOST_EXPRESSIONS:
         raise InvalidInput(
-            f"must have at most {MOST_EXPRESSIONS} expressions joined by {JOIN}, got {len(pieces)}; "
-            "create several schedules",
+            Rule("cron_too_many", most=MOST_EXPRESSIONS, join=JOIN, got=len(pieces)),
             field="cron",
         )
     return tuple(_expression(piece) for piece in pieces)
@@ -119,13 +118,13 @@ def parse(text: str) -> tuple[Expression, ...]:
 
 def _check_characters(text: object) -> None:
     if not isinstance(text, str):
-        raise InvalidInput(f"must be text, {_EXAMPLE}", field="cron")
+        raise InvalidInput(Rule("cron_not_text"), field="cron")
     if len(text) > LONGEST_TEXT:
-        raise InvalidInput(f"must be at most {LONGEST_TEXT} characters, got {len(text)}; {_EXAMPLE}", field="cron")
+        raise InvalidInput(Rule("cron_too_long", most=LONGEST_TEXT, got=len(text)), field="cron")
     for place, sign in enumerate(text, start=1):
         # Converting to upper case turns some other letters into ASCII, so they have to be found before.
         if not (" " <= sign <= "~" or sign in "\t\n"):
-            raise InvalidInput(f"must not contain the character {sign!r} (position {place}); {_EXAMPLE}", field="cron")
+            raise InvalidInput(Rule("cron_bad_character", got=repr(sign), place=place), field="cron")
 
 
 def _expression(text: str) -> Expression:
@@ -139,8 +138,7 @@ def _expression(text: str) -> Expression:
         made = None  # Every field was validated by itself: what remains is a day that none of its months has.
     if made is None or made.next_wall(_BEGIN, inclusive=True) is None:
         raise InvalidInput(
-            f"must match at least one date, got {' '.join(parts)!r}, which never fires: no such month has that day "
-            "(like 30 2, 30 February); for the last day of a month write L, for example 0 9 L 2 *",
+            Rule("cron_never_fires", got=repr(" ".join(parts))),
             field="cron",
         )
     return made
@@ -152,13 +150,9 @@ def _parts(text: str) -> list[str]:
     if words and words[0].startswith("@"):
         return _expand_macro(words)
     if len(words) not in (5, 6):
-        count = "none" if not words else str(len(words))
-        hint = " (there is no field for years)" if len(words) == 7 else ""
-        raise InvalidInput(
-            "must have 5 fields (minute, hour, day of month, month, weekday), or 6 with seconds first, "
-            f"got {count}{hint}; {_EXAMPLE}",
-            field="cron",
-        )
+        for_years = len(words) == 7
+        rule = Rule("cron_field_for_years") if for_years else Rule("cron_field_count", got=len(words) or None)
+        raise InvalidInput(rule, field="cron")
     for place in (-3, -1):
         if words[place] == "?":
             words[place] = "*"
@@ -170,9 +164,9 @@ def _expand_macro(words: list[str]) -> list[str]:
         return _MACROS[words[0]].split()
     macro = " ".join(words).lower()[:40]
     if words[0] == "@EVERY":
-        remedy = "for an interval write */5 * * * * (minutes) or */30 * * * * * (seconds; one is the shortest interval)"
+        remedy = Rule("cron_interval")
     elif words[0] == "@REBOOT":
-        remedy = "a schedule does not know when machines start; run the task manually, or at an instant (run_at)"
+        remedy = Rule("cron_at_start")
     else:
-        remedy = "use " + ", ".join(sorted(name.lower() for name in _MACROS)) + f", or fields, {_EXAMPLE}"
-    raise InvalidInput(f"must be a known macro or cron fields, got {macro!r}; {remedy}", field="cron")
+        remedy = Rule("cron_macros", macros=sorted(name.lower() for name in _MACROS))
+    raise InvalidInput(Rule("cron_macro", got=repr(macro), remedy=remedy), field="cron")

@@ -9,22 +9,15 @@ from cronsim.cronsim import RANGES, SYMBOLIC_DAYS, SYMBOLIC_MONTHS, Field
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import nearest
+from hanbeon.rule import Rule
 
-NAMES: dict[Field, str] = {
-    Field.SECOND: "second",
-    Field.MINUTE: "minute",
-    Field.HOUR: "hour",
-    Field.DAY: "day of month",
-    Field.MONTH: "month",
-    Field.DOW: "weekday",
-}
-_EXAMPLES: dict[Field, str] = {
-    Field.SECOND: "0–59, for example 0, */15 or 0,30",
-    Field.MINUTE: "0–59, for example 0, */15 or 0,30",
-    Field.HOUR: "0–23, for example 9, 9-17 or */2",
-    Field.DAY: "1–31, for example 1, 1,15, L (the last day) or LW (the last Monday to Friday)",
-    Field.MONTH: "1–12 or JAN–DEC, for example 1,7 or MAR-MAY",
-    Field.DOW: "0–7 or SUN–SAT, for example MON-FRI, FRI#2 (the second Friday) or 5L (the last Friday)",
+_RULES: dict[Field, str] = {
+    Field.SECOND: "cron_second",
+    Field.MINUTE: "cron_minute",
+    Field.HOUR: "cron_hour",
+    Field.DAY: "cron_day",
+    Field.MONTH: "cron_month",
+    Field.DOW: "cron_weekday",
 }
 _SYMBOLS: dict[Field, list[str]] = {Field.MONTH: SYMBOLIC_MONTHS, Field.DOW: SYMBOLIC_DAYS}
 _SHOWN = 40
@@ -35,9 +28,7 @@ def check_field(field: Field, part: str) -> None:
     for term in part.split(","):
         reason = _reason(field, term)
         if reason is not None:
-            raise InvalidInput(
-                f"{NAMES[field]} must be {_EXAMPLES[field]}, got {term[:_SHOWN]!r}: {reason}", field="cron"
-            )
+            raise InvalidInput(Rule(_RULES[field], got=repr(term[:_SHOWN]), reason=reason), field="cron")
 
 
 def plain(field: Field, part: str) -> str:
@@ -53,34 +44,34 @@ def _plain_term(field: Field, term: str) -> str:
     return str(min(values)) if len(values) == 1 else term
 
 
-def _reason(field: Field, term: str) -> str | None:
+def _reason(field: Field, term: str) -> Rule | None:
     """Return why a term is invalid, or None if it is valid."""
     if not term:
-        return "a term is empty"
+        return Rule("cron_empty_term")
     if "?" in term:
-        return "? must be the whole field, for a day of month or a weekday"
+        return Rule("cron_question_mark")
     if "/" in term:
         return _bad_step(field, *term.split("/", maxsplit=1))
     return _refused(field, term)
 
 
-def _bad_step(field: Field, start: str, step: str) -> str | None:
+def _bad_step(field: Field, start: str, step: str) -> Rule | None:
     # The library takes L/2 for L and */90 for */60, which cannot be what the user meant.
     if re.fullmatch(r"\d*\.\d+", step):
-        return "the shortest interval is one second, and steps are integers"
+        return Rule("cron_step_fraction")
     if not step.isdigit():
-        return f"the step {step[:_SHOWN]!r} is not an integer"
+        return Rule("cron_step_not_integer", step=repr(step[:_SHOWN]))
     if int(step) == 0:
-        return "a step of 0 never advances"
+        return Rule("cron_step_zero")
     if ("L" in start and field in (Field.DAY, Field.DOW)) or "#" in start:
-        return "a step needs *, a number or a range before it"
+        return Rule("cron_step_start")
     many = 7 if field is Field.DOW else len(RANGES[field])
     if int(step) > many:
-        return f"a step of {step} is longer than the {many} values of the field, so it would have no effect"
+        return Rule("cron_step_too_long", step=step, count=many)
     return _refused(field, start)
 
 
-def _refused(field: Field, term: str) -> str | None:
+def _refused(field: Field, term: str) -> Rule | None:
     try:
         field.parse(term)
     except CronSimError:
@@ -88,41 +79,43 @@ def _refused(field: Field, term: str) -> str | None:
     return None
 
 
-def _why(field: Field, term: str) -> str:
+def _why(field: Field, term: str) -> Rule:
     """Return the most specific reason for a term that the library rejects."""
     base, numbered, _ = term.partition("#")
     if numbered and field is not Field.DOW:
-        return "# belongs to a weekday"
+        return Rule("cron_number_sign")
     if field is Field.DOW and re.fullmatch(r"[A-Z]{3}L", term) and term[:3] in SYMBOLIC_DAYS:
-        return f"the last {term[:3]} is written {SYMBOLIC_DAYS.index(term[:3])}L"
+        return Rule("cron_last_weekday", day=term[:3], written=f"{SYMBOLIC_DAYS.index(term[:3])}L")
     if term in ("L", "W", "LW") or re.fullmatch(r"\d+[LW]|L-\d+", term):
-        return f"{term[:_SHOWN]} has no meaning in this field"
+        return Rule("cron_no_meaning", term=term[:_SHOWN])
     low, ranged, high = base.partition("-")
     for end in (low, high) if ranged else (low,):
         reason = _bad_value(field, end)
         if reason is not None:
             return reason
     if numbered and ranged:
-        return "# must follow a single weekday"
+        return Rule("cron_number_after_range")
     if numbered:
-        return "# must be followed by 1 to 5, the week of the month"
+        return Rule("cron_number_range")
     begin, end = _bounds(field)
-    return f"the range ends before it begins (for one that wraps around, write {begin}-{high},{low}-{end})"
+    return Rule("cron_range_backwards", begin=begin, high=high, low=low, end=end)
 
 
-def _bad_value(field: Field, value: str) -> str | None:
+def _bad_value(field: Field, value: str) -> Rule | None:
     symbols = _SYMBOLS.get(field, [])
     if value in symbols:
         return None
     if value.isdigit():
         numbers = RANGES[field]
-        return None if int(value) in numbers else f"{value} is not among {numbers.start}–{numbers.stop - 1}"
+        if int(value) in numbers:
+            return None
+        return Rule("cron_not_among", value=value, first=numbers.start, last=numbers.stop - 1)
     near = nearest(value, symbols, n=1, cutoff=0.5)
     if near:
-        return f"unknown name {value[:_SHOWN]!r} (did you mean {near[0]}?)"
+        return Rule("cron_unknown_name", name=repr(value[:_SHOWN]), nearest=near[0])
     if symbols and value.isalpha():
-        return f"unknown name {value[:_SHOWN]!r}"
-    return "it is not a number" if value else "a value is missing"
+        return Rule("cron_unknown_name", name=repr(value[:_SHOWN]))
+    return Rule("cron_not_a_number") if value else Rule("cron_value_missing")
 
 
 def _bounds(field: Field) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from cronsim.cronsim import SYMBOLIC_DAYS
 
 from hanbeon.domain.timing.cron import JOIN
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 _LONG_DAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
@@ -23,7 +24,7 @@ def daily(time: str) -> str:
 def weekly(weekdays: Sequence[str], time: str) -> str:
     """Return the cron text for some days of each week, by English names or their first three letters."""
     if isinstance(weekdays, str) or not weekdays:
-        raise InvalidInput('must be a list of at least one weekday, for example ["MON", "THU"]', field="weekdays")
+        raise InvalidInput(Rule("must_be", what=Rule("weekday_list")), field="weekdays")
     names = {_weekday(each) for each in weekdays}
     return f"{_clock(time)} * * {','.join(sorted(names, key=_from_monday))}"
 
@@ -31,9 +32,7 @@ def weekly(weekdays: Sequence[str], time: str) -> str:
 def monthly(day: int, time: str) -> str:
     """Return the cron text for a day of each month; the 29th, 30th and 31st mean the last day of a shorter month."""
     if not 1 <= day <= 31:
-        raise InvalidInput(
-            f"must be a day of the month from 1 to 31, got {day}; a shorter month uses its last day", field="day"
-        )
+        raise InvalidInput(Rule("month_day_range", got=day), field="day")
     clock = _clock(time)
     if day <= 28:
         return f"{clock} {day} * *"
@@ -47,7 +46,7 @@ def _clock(time: str) -> str:
     """Return the fields of a time of day, with seconds only if they are not zero."""
     match = _TIME.fullmatch(time)
     if match is None:
-        raise InvalidInput(f"must be a time of day such as 09:00 or 17:30, got {time[:40]!r}", field="time")
+        raise InvalidInput(Rule("must_be", what=Rule("clock_time"), got=repr(time[:40])), field="time")
     hour, minute, second = (int(each or 0) for each in match.groups())
     return f"{second} {minute} {hour}" if second else f"{minute} {hour}"
 
@@ -55,7 +54,9 @@ def _clock(time: str) -> str:
 def _weekday(name: str) -> str:
     weekday = name.strip().upper()
     if weekday not in _WEEKDAYS:
-        raise InvalidInput(f"must be one of {', '.join(SYMBOLIC_DAYS)}, got {name[:40]!r}", field="weekdays")
+        raise InvalidInput(
+            Rule("must_be", what=Rule("one_of", choices=SYMBOLIC_DAYS), got=repr(name[:40])), field="weekdays"
+        )
     return weekday[:3]
 
 

@@ -27,6 +27,7 @@ from hanbeon.executors.process.messages import (
 )
 from hanbeon.executors.process.stop_signal import StopSignal
 from hanbeon.executors.supervisor.wire import read_frame
+from hanbeon.rule import Rule
 from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import PROCESS
@@ -62,7 +63,7 @@ class Link:
         data = encode(message)
         most = limit(self.max_payload_bytes)
         if len(data) > most:
-            raise PayloadTooLarge(f"must be at most {most:,} bytes, got {len(data):,}; pass a reference to the data")
+            raise PayloadTooLarge(Rule("context_too_large", most=most, got=len(data)))
         with self._turn():
             self._connection.sendall(data)
             frame = read_frame(self._connection, most)

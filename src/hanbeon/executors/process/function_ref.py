@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from hanbeon.errors import TaskDefinitionError
+from hanbeon.rule import Rule
 from hanbeon.tasks.task import Task
 
 MAIN = "__main__"
@@ -26,9 +27,7 @@ def main_program(module: str) -> str | None:
         return f"module {spec.name}"
     path = getattr(main, "__file__", None)
     if path is None:
-        raise TaskDefinitionError(
-            "the program was not loaded from a file, so no other process can load it; move the task into a module"
-        )
+        raise TaskDefinitionError(Rule("program_not_a_file"))
     return f"file {path}"
 
 
@@ -40,7 +39,9 @@ def load_function(module: str, function: str, main: str | None) -> Callable[...,
     if isinstance(found, Task):
         found = found.function
     if not callable(found):
-        raise TaskDefinitionError(f"{module}.{function} is {type(found).__name__}, neither a task nor a function")
+        raise TaskDefinitionError(
+            Rule("not_a_task_function", module=module, function=function, kind=type(found).__name__)
+        )
     return found  # type: ignore[no-any-return]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hanbeon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound
+from hanbeon.rule import Rule
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import apsw
 from hanbeon.store.database.sqlite_files import OURS_ALONE, SIDECARS
@@ -31,7 +32,7 @@ def copy_database(source: Path, target: Path, *, force: bool = False) -> int:
     if not force and target.exists():
         raise Conflict(f"{target} exists; choose another name, or overwrite it with --force")
     if target.exists() and target.samefile(source):
-        raise InvalidInput(f"must be another file than the database, got {target}", field="target")
+        raise InvalidInput(Rule("same_file_as_database", got=target), field="target")
     with _part_of(target) as part:
         with _opened(source) as original, _opened(part) as copy:
             with copy.backup("main", original, "main") as copying:

@@ -14,6 +14,7 @@ from hanbeon.errors import (
     SchemaMissing,
     TransactionUndone,
 )
+from hanbeon.rule import Rule
 from hanbeon.store.database.postgres import CHANNEL, IDENTITY, NOTIFY, PostgresTx
 from hanbeon.store.tx import Tx
 
@@ -51,10 +52,7 @@ class Caller(Protocol):
 async def identify(caller: Caller) -> str:
     """Identify the database and the running server. Nothing is written."""
     if not caller.is_in_transaction():
-        raise NotInTransaction(
-            "the connection is not inside a transaction, so there is no commit to wait for; begin one "
-            "(asyncpg: `async with connection.transaction():`; psycopg and SQLAlchemy: leave autocommit off)"
-        )
+        raise NotInTransaction(Rule("not_in_transaction"))
     with _border():
         return str((await caller.fetch(IDENTITY))[0][0])
 

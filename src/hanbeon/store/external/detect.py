@@ -6,6 +6,7 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.database.drivers import asyncpg
 from hanbeon.store.external import sqlalchemy_caller
 from hanbeon.store.external.caller import Caller
@@ -40,8 +41,7 @@ async def caller_of(transaction: Any) -> Caller:
             return await sqlalchemy_caller.async_caller(await transaction.connection())
         case kind if kind in _SYNCHRONOUS:
             raise InvalidInput(
-                f"must be asynchronous, got a {kind}, which would block the event loop; pass its asynchronous "
-                "counterpart, or enqueue through a SyncApp",
+                Rule("transaction_not_async", kind=kind),
                 field="transaction",
             )
         case _:
@@ -59,8 +59,7 @@ def sync_caller_of(transaction: Any) -> Caller:
             return sqlalchemy_caller.sync_caller(transaction.connection())
         case kind if kind in _ASYNCHRONOUS:
             raise InvalidInput(
-                f"must be synchronous, got a {kind}, which belongs to its event loop; enqueue there, with "
-                "`await app.enqueue(…)`, or pass a synchronous connection",
+                Rule("transaction_not_sync", kind=kind),
                 field="transaction",
             )
         case _:
@@ -78,6 +77,6 @@ def _unknown(transaction: Any) -> InvalidInput:
     if isinstance(transaction, asyncpg.Pool) or hasattr(transaction, "getconn"):
         remedy = "acquire a connection from the pool and begin a transaction on it, or pass "
     return InvalidInput(
-        f"must be a transaction, got {quoted(transaction)}; {remedy}the object that app.transaction() yields",
+        Rule("not_a_transaction", got=quoted(transaction), remedy=remedy),
         field="transaction",
     )

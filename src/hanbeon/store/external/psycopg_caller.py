@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.store.rows import Row, row_type
 
 
@@ -62,7 +63,7 @@ def _cursor_class(name: str) -> Any:
     try:
         return getattr(import_module("psycopg"), name)
     except AttributeError:
-        raise InvalidInput("must be a connection of psycopg 3.2 or newer; upgrade it", field="transaction") from None
+        raise InvalidInput(Rule("psycopg_too_old"), field="transaction") from None
 
 
 def _rows(cursor: Any) -> Callable[[Sequence[Any]], Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.store.external.caller import Caller
 from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller
 
@@ -33,7 +34,6 @@ def _check_driver(dialect: Any, *drivers: str) -> None:
     if dialect.name != "postgresql" or dialect.driver not in drivers:
         known = " or ".join(f"postgresql+{driver}://" for driver in drivers)
         raise InvalidInput(
-            f"must use one of the drivers {known}, got SQLAlchemy over {dialect.name}+{dialect.driver}; create the "
-            "engine with a supported one",
+            Rule("driver_not_supported", known=known, dialect=dialect.name, driver=dialect.driver),
             field="transaction",
         )

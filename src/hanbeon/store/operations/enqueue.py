@@ -22,6 +22,7 @@ from hanbeon.errors import (
     UnknownDependency,
 )
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these
@@ -91,7 +92,7 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
             double = next(value for value, count in Counter(values).items() if count > 1)
-            raise InvalidInput(f"must be unique in a batch, got {quoted(double)} more than once", field=field)
+            raise InvalidInput(Rule("unique_in_batch", got=quoted(double)), field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})
         if cycle is not None:
@@ -205,7 +206,7 @@ async def _dependencies_outside(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]
         queue_id = queue_of(lanes.number(job.lane))
         unknown = [dep for dep in job.depends_on if dep not in inside and dep not in found]
         if unknown:
-            raise UnknownDependency(f"job {job.id} depends on {', '.join(unknown)}, which do not exist", unknown)
+            raise UnknownDependency(Rule("unknown_dependency", job=job.id, others=unknown), unknown)
         foreign = [
             dep
             for dep in job.depends_on
@@ -237,8 +238,7 @@ async def _existing_dependencies(
 def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
     if foreign:
         raise UnknownDependency(
-            f"job {job.id} of queue {quoted(job.queue)} depends on {', '.join(foreign)} of another queue; "
-            "dependencies must be in the same queue",
+            Rule("dependency_of_other_queue", job=job.id, queue=quoted(job.queue), others=foreign),
             foreign,
         )
 

@@ -14,6 +14,7 @@ from hanbeon.domain.reserved_queues import check_limits_free
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
 
@@ -124,16 +125,16 @@ def _merged(limits: QueueLimits, changes: Mapping[str, Any]) -> QueueLimits:
     try:
         merged = msgspec.convert(msgspec.to_builtins(limits) | dict(changes), QueueLimits)
     except msgspec.ValidationError as error:
-        raise InvalidInput(f"must be valid limits: {error}", field="limits") from error
+        raise InvalidInput(Rule("invalid_limits", error=error), field="limits") from error
     unknown = changes.keys() - set(QueueLimits.__struct_fields__)
     if unknown:
         raise InvalidInput(
-            f"must be among {', '.join(QueueLimits.__struct_fields__)}, got {', '.join(sorted(unknown))}",
+            Rule("unknown_limits", known=QueueLimits.__struct_fields__, got=sorted(unknown)),
             field="limits",
         )
     numbers = [merged.max_concurrent, merged.max_per_key, *merged.roles.values(), *merged.keys.values()]
     if min(numbers) < NO_LIMIT:
-        raise InvalidInput(f"must not be negative, got {min(numbers)}; use {NO_LIMIT} for no limit", field="limits")
+        raise InvalidInput(Rule("limits_negative", got=min(numbers), none=NO_LIMIT), field="limits")
     return merged
 
 

@@ -11,6 +11,7 @@ from hanbeon.cli import exits
 from hanbeon.cli.groups import group
 from hanbeon.cli.installation import ask
 from hanbeon.cli.options import Arguments, Cursor, Database, Json, Limit
+from hanbeon.rule import Rule
 from hanbeon.surfaces.chains.command_options import (
     Backward,
     BackwardFailure,
@@ -216,9 +217,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise InvalidInput(f"must be JSON, got {text[:60]!r}: {error}", field="context") from error
+        raise InvalidInput(Rule("context_not_json", got=repr(text[:60]), error=error), field="context") from error
     if not isinstance(found, dict):
-        raise InvalidInput(f"must be a JSON object, got {text[:60]!r}", field="context")
+        raise InvalidInput(Rule("must_be", what=Rule("json_object"), got=repr(text[:60])), field="context")
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from hanbeon.config.imports import search_folder
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.surface import FileSection
 from hanbeon.tasks.options import check_names, texts
 
@@ -29,9 +30,7 @@ def _modules(value: Any) -> tuple[str, ...]:
     names = texts(value, "libraries")
     for name in names:
         if not all(part.isidentifier() for part in name.split(".")):
-            raise InvalidInput(
-                f"must be names of modules, got {name!r}; write them like mypkg.operations", field="libraries"
-            )
+            raise InvalidInput(Rule("libraries_not_names", got=repr(name)), field="libraries")
     return names
 
 

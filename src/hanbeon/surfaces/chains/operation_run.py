@@ -14,6 +14,7 @@ from msgspec import UNSET
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, InvalidInput, PermanentError
+from hanbeon.rule import Rule
 from hanbeon.surfaces.chains.library import load_library, operations_of
 from hanbeon.surfaces.chains.steps import StepError, StepProgress, context_limit, library_of, progress_of, value_limit
 from hanbeon.tasks.context import SyncContext, reset_current, set_current
@@ -100,7 +101,7 @@ def _max_payload_bytes(ctx: SyncContext) -> int:
 
 def _context_text(context: Any, max_payload_bytes: int) -> str:
     if not isinstance(context, dict):
-        raise InvalidInput("must be a JSON object", field="context")
+        raise InvalidInput(Rule("must_be", what=Rule("json_object")), field="context")
     text = to_json_text([context], "the context", "context")[1:-1]  # As deep as it will be stored.
     check_size("context", text, context_limit(max_payload_bytes))
     return text

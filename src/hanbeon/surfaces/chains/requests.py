@@ -9,7 +9,8 @@ from hanbeon.clock import micros
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput, LibraryNotAllowed
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.chains import schemas
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.library import operation_names
@@ -17,7 +18,6 @@ from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPE
 from hanbeon.surfaces.chains.rows import NewChainJob
 from hanbeon.surfaces.chains.steps import context_limit, value_limit
 from hanbeon.surfaces.validation import given_fields
-from hanbeon.tasks.options import did_you_mean
 
 
 def fields_of(job: Any) -> Any:
@@ -34,12 +34,8 @@ class JobPlan:
     def library(self, name: str, field: str) -> str:
         """Return the name if chains may import it."""
         if name != UNINIT and name not in self._allowed:
-            hint = did_you_mean(name, self._allowed)
-            raise LibraryNotAllowed(
-                f"must be a library that chains may import, got {name[:80]!r}{hint}; "
-                "add it to libraries of [chains] in hanbeon.toml",
-                field=field,
-            )
+            rule = Rule("library_not_allowed", got=repr(name[:80]), nearest=suggested(name, self._allowed))
+            raise LibraryNotAllowed(rule, field=field)
         return name
 
     def job(self, request: schemas.NewChainJob, uid: str, queue_library: str) -> NewChainJob:
@@ -69,11 +65,9 @@ class JobPlan:
             for field in ("forward_operation", "backward_operation"):
                 name = getattr(job, field)
                 if known is not None and name != NO_OPERATION and name not in known:
-                    raise InvalidInput(
-                        f"must be a public function that {job.operation_library} defines, "
-                        f"got {quoted(name)}{did_you_mean(name, known)}",
-                        field=prefix.format(number) + field,
-                    )
+                    library, near = job.operation_library, suggested(name, known)
+                    rule = Rule("not_a_function_of", library=library, got=quoted(name), nearest=near)
+                    raise InvalidInput(rule, field=prefix.format(number) + field)
 
     def context(self, context: Mapping[str, Any]) -> str:
         text = to_json_text([context], "context", "context")[1:-1]
@@ -84,7 +78,7 @@ class JobPlan:
 def _operation(given: Mapping[str, Any], field: str) -> str:
     name: str = given.get(field, NO_OPERATION)
     if not name.isidentifier():  # A pattern lets a line end at the end pass.
-        raise InvalidInput(f"must be the plain name of a public function, got {quoted(name)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("function_name"), got=quoted(name)), field=field)
     return name
 
 

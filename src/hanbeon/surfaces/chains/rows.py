@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from hanbeon.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
@@ -157,8 +158,7 @@ async def _add_jobs(tx: Tx, chain: ChainRecord, jobs: Sequence[NewChainJob]) -> 
         return
     if chain.job_number + len(jobs) > JOBS_MOST:
         raise InvalidInput(
-            f"must leave the chain with at most {JOBS_MOST:,} jobs, got {chain.job_number + len(jobs):,}; "
-            "split it into several chains",
+            Rule("chain_too_long", most=JOBS_MOST, got=chain.job_number + len(jobs)),
             field="jobs",
         )
     rows = [

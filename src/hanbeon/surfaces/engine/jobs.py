@@ -17,6 +17,7 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPosition
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
+from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
 from hanbeon.store.operations.cancel import reprioritise, requeue
@@ -113,7 +114,7 @@ class EngineJobs(Service):
         await self._check_moves(job_id)
         priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
         if priority is None and urgent is None:
-            raise InvalidInput("is required unless urgent is given", field="priority")
+            raise InvalidInput(Rule("priority_or_urgent"), field="priority")
         await self._store.write(lambda tx: reprioritise(tx, self._store.lanes, job_id, priority, urgent))
         return await self._shown(job_id)
 
@@ -164,7 +165,7 @@ class EngineJobs(Service):
         chosen = allowed if search.states is None else tuple(state for state in search.states if state in allowed)
         if not chosen:
             raise InvalidInput(
-                f"must contain one of {', '.join(allowed)} to {request.action.value} jobs", field="filter.state"
+                Rule("states_for_action", choices=allowed, action=request.action.value), field="filter.state"
             )
         search = msgspec.structs.replace(search, states=chosen)
         cursor, as_of = await self._bulk_place(or_default(request.cursor, None), search)
@@ -230,12 +231,12 @@ class EngineJobs(Service):
             try:
                 job = await self._record(request.copy_of)
             except JobNotFound as error:
-                raise InvalidInput(f"must be the id of a job; {error}", field="copy_of") from error
+                raise InvalidInput(Rule("copy_not_an_id", error=error), field="copy_of") from error
             if request.task not in (UNSET, job.task):
-                raise InvalidInput(f"must be {job.task!r}, the task of the copied job, or left out", field="task")
+                raise InvalidInput(Rule("task_of_copy", task=repr(job.task)), field="task")
             await self._check_moves(job.id)
             if job.task.startswith(RESERVED):
-                raise InvalidInput(f"must not be a job of the built-in task {job.task!r}", field="copy_of")
+                raise InvalidInput(Rule("built_in_copy", task=repr(job.task)), field="copy_of")
             return NewJob(
                 id=job_id,
                 task=job.task,
@@ -250,7 +251,7 @@ class EngineJobs(Service):
                 work_item=job.work_item,
             )
         if request.task is UNSET:
-            raise InvalidInput("is required unless copy_of is given", field="task")
+            raise InvalidInput(Rule("task_or_copy"), field="task")
         name = request.task
         if name in self._app.tasks.names():
             settings = settings_of(self._app.tasks.get(name).options)
@@ -314,7 +315,7 @@ class EngineJobs(Service):
 
 def _check_cursor(cursor: str, search: JobSearch) -> None:
     if is_id(cursor) != (search.id is not None):
-        raise InvalidInput("must be the next_cursor of an answer for the same filter", field="cursor")
+        raise InvalidInput(Rule("must_be", what=Rule("next_cursor_of_filter")), field="cursor")
 
 
 def _movable(job: JobRecord, as_of: int) -> bool:

@@ -22,6 +22,7 @@ from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.changes import ChangeFollower
 from hanbeon.events.follower import Follower
+from hanbeon.rule import Rule
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
 from hanbeon.store.operations import actions, queries, tallies, tasks
@@ -142,7 +143,7 @@ class Engine(EngineDeadLetters):
         """Return what went through, step by step. Steps begin at multiples of their length since 1970 UTC."""
         query = validate(schemas.StatisticsQuery, fields)
         if query.step % schemas.STEP_LEAST:
-            raise InvalidInput(f"must be a multiple of {schemas.STEP_LEAST} seconds, got {query.step}", field="step")
+            raise InvalidInput(Rule("step_not_multiple", step=schemas.STEP_LEAST, got=query.step), field="step")
         queue = or_default(query.queue, None)
         step = micros(query.step)
 
@@ -157,10 +158,10 @@ class Engine(EngineDeadLetters):
             check_instant(start, "from")
             first, last = start - start % step, end - (end - 1) % step - 1 + step
             if not start < end:
-                raise InvalidInput("must be before `to`", field="from")
+                raise InvalidInput(Rule("from_after_to"), field="from")
             if (last - first) // step > schemas.STEPS_MOST:
                 raise InvalidInput(
-                    f"must be longer: {(last - first) // step:,} steps, at most {schemas.STEPS_MOST:,}", field="step"
+                    Rule("step_too_short", steps=(last - first) // step, most=schemas.STEPS_MOST), field="step"
                 )
             stock, flows = await tallies.flows_between(tx, queue, first, last, step, self._store.unfolded)
             return stock, flows, first, last
@@ -168,7 +169,7 @@ class Engine(EngineDeadLetters):
         try:
             stock, flows, first, last = await self._read(read)
         except NotFound as error:
-            raise InvalidInput(f"must be the name of a queue; {error}", field="queue") from error
+            raise InvalidInput(Rule("not_a_queue_name", error=error), field="queue") from error
         items = [self._step(at, flows.get(at, Flow()), step) for at in range(first, last, step)]
         states = {state: stock.count(state) for state in State}
         return schemas.EngineStatistics(states=states, step=query.step, items=items)

@@ -14,6 +14,7 @@ from typing import BinaryIO
 from hanbeon.domain.bounds import PATH_BYTES
 from hanbeon.errors import InvalidOutputPath
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.file_roots import made
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -45,7 +46,7 @@ def open_below(root: Path, uri: str) -> BinaryIO:
             os.close(folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InvalidOutputPath(f"{quoted(uri)} is not a regular file")
+        raise InvalidOutputPath(Rule("output_not_regular", path=quoted(uri)))
     return os.fdopen(descriptor, "rb", buffering=0)
 
 
@@ -81,8 +82,10 @@ def _refusing(uri: str) -> Iterator[None]:
         raise Missing from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise InvalidOutputPath(f"{quoted(uri)} leads through a symbolic link, or a file") from None
-        raise InvalidOutputPath(f"{quoted(uri)} cannot be opened: {os.strerror(error.errno or 0)}") from None
+            raise InvalidOutputPath(Rule("output_path_link", path=quoted(uri))) from None
+        raise InvalidOutputPath(
+            Rule("output_not_opened", path=quoted(uri), error=os.strerror(error.errno or 0))
+        ) from None
 
 
 def _names(root: Path, uri: str) -> list[str]:
@@ -90,19 +93,19 @@ def _names(root: Path, uri: str) -> list[str]:
     try:
         size = len(uri.encode())
     except UnicodeEncodeError:
-        raise InvalidOutputPath("it is no text in UTF-8") from None
+        raise InvalidOutputPath(Rule("output_path_not_utf8")) from None
     if size >= PATH_BYTES:
-        raise InvalidOutputPath(f"it has {size:,} bytes or more, and a path fewer than {PATH_BYTES:,}")
+        raise InvalidOutputPath(Rule("output_path_too_long", got=size, most=PATH_BYTES))
     # U+FFFD stands for what could not be read or stored of a message.
     if "\0" in uri or "\ufffd" in uri:
-        raise InvalidOutputPath("it contains NUL, or bytes that are no UTF-8")
+        raise InvalidOutputPath(Rule("output_path_not_text"))
     beginning = f"{str(root).rstrip('/')}/"
     if not uri.startswith(beginning):
-        raise InvalidOutputPath(f"{quoted(uri)} does not begin with it")
+        raise InvalidOutputPath(Rule("output_path_outside", path=quoted(uri)))
     names = uri.removeprefix(beginning).split("/")
     for name in names:
         # Names that only look like a way up, or like a separator, are refused as well: others may normalise them.
         alike = unicodedata.normalize("NFKC", name)
         if name in ("", ".", "..") or alike in (".", "..") or _SEPARATORS & set(alike):
-            raise InvalidOutputPath(f"{quoted(uri)} is not a plain path")
+            raise InvalidOutputPath(Rule("output_path_not_plain", path=quoted(uri)))
     return names

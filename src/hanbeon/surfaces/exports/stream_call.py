@@ -13,6 +13,7 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import InvalidOutputPath, PermanentError
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.stream_worker.request import Request
 from hanbeon.surfaces.exports.export_run import check_output
 from hanbeon.surfaces.exports.jobs import ExportArgs, JobType, output_name
@@ -55,7 +56,7 @@ class ExportCall(StreamCall, frozen=True, kw_only=True):
         # A regular file below the root may be that of another owner, who would not be asked.
         if not isinstance(outcome, Returned) or reply.result_uri == output_path:
             return outcome
-        error = InvalidOutputPath(f"{quoted(reply.result_uri)} is not the outputPath of this attempt")
+        error = InvalidOutputPath(Rule("output_of_other_attempt", path=quoted(reply.result_uri)))
         return Raised(str(error), INVALID_OUTPUT_PATH, permanent=True)
 
     def outcome(self, reply: Reply, max_bytes: int) -> Outcome:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.rule import Rule
 from hanbeon.surfaces.exports.jobs import JobType
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def export_worker(
     settings = settings_here(redis_url=redis, export_concurrency=concurrency)
     if settings.redis_url is None:
         raise InvalidInput(
-            "must be set, by --redis, HANBEON_REDIS_URL or the file; without Redis, `hanbeon worker` renders exports",
+            Rule("redis_required"),
             field="redis_url",
         )
     check_installed()

@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.completion import names_or_ids
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.vocabulary import JobStatus
 
 
@@ -43,7 +44,7 @@ def pair(text: str, field: str) -> tuple[str, str]:
 
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise InvalidInput(f"must be name=value, got {quoted(text)}", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("name_and_value"), got=quoted(text)), field=field)
     return name, value
 
 

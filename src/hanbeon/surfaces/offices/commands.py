@@ -9,6 +9,7 @@ import typer
 from hanbeon.cli.groups import group
 from hanbeon.cli.options import AppName, Cursor, Database, Json, Limit, Yes
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices import job_commands as jobs
 from hanbeon.surfaces.offices.command_options import Office, pair, settings_of
 
@@ -143,7 +144,7 @@ def change(
     if notify:
         body["notifications"] = notify
     if not body:
-        raise InvalidInput("nothing to change; pass --name, --session or --notify")
+        raise InvalidInput(Rule("no_office_change"))
 
     async def work() -> schemas.Office:
         async with offices_with_tasks(app, database, create_file=False) as offices:

@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.options import AppName, Cursor, Database, Follow, Json, JsonLines, Limit, Yes
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.command_options import Item, Office, Role, Statuses
 
 if TYPE_CHECKING:
@@ -297,5 +298,5 @@ def _read_batch(file: str) -> list[schemas.JobSpec]:
     except OSError as error:
         raise NotFound(f"{file} cannot be read: {error.strerror}; pass a JSON file, or - for stdin") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInput(f'must be JSON like {{"jobs": […]}}, got {file}: {error}', field="jobs") from error
+        raise InvalidInput(Rule("not_jobs_json", got=file, error=error), field="jobs") from error
     return convert(JobBatch, {"jobs": found} if isinstance(found, list) else found).jobs

@@ -9,6 +9,7 @@ from hanbeon.domain.batch import Batch
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
+from hanbeon.rule import Rule
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.enqueue import Enqueued, RowVersion
 from hanbeon.store.operations.queries import Dependency
@@ -52,7 +53,7 @@ async def make_jobs(
             unknown = ", ".join(error.ids)
             number = next(number for number, each in enumerate(planned) if error.ids[0] in each.depends_on)
             with inside(f"jobs[{number}]"):
-                raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
+                raise UnknownDependency(Rule("dependency_of_other_office", jobs=unknown), error.ids) from error
         except Changed:
             office = await _again(store, office)
     raise Conflict(f"office {office.id} changes faster than jobs can be created in it; try again")

@@ -14,6 +14,7 @@ from hanbeon.domain.job import NewJob, OnDependencyFailure, check_size, is_id
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
 from hanbeon.surfaces.offices.rows import OfficeRecord
 from hanbeon.surfaces.offices.schemas import TITLE_BYTES, JobSpec
@@ -148,16 +149,14 @@ def _resolve(name: str, by_key: dict[str, str]) -> str:
     """The id of a job of this batch, named by its key or id, or of an earlier job of the office, named by its id."""
     found = by_key.get(name, name)
     if not is_id(found):
-        raise UnknownDependency(f"{quoted(name)} is neither a key of this batch nor the id of a job", [name])
+        raise UnknownDependency(Rule("neither_key_nor_id", name=quoted(name)), [name])
     return found
 
 
 def _reject_doubles(names: Sequence[str | None], field: str) -> None:
     double = [name for name, count in Counter(names).items() if name is not None and count > 1]
     if double:
-        raise InvalidInput(
-            f"must be different for each job of a batch, got {quoted(double[0])} twice", field=f"jobs.{field}"
-        )
+        raise InvalidInput(Rule("different_in_batch", got=quoted(double[0])), field=f"jobs.{field}")
 
 
 def _digest(spec: JobSpec, depends_on: tuple[str, ...]) -> str:

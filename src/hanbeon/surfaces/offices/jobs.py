@@ -12,6 +12,7 @@ from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
 from hanbeon.domain.log import LogPosition
 from hanbeon.errors import InvalidInput, WrongState
+from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.store.batch_cancel import cancel_newest
 from hanbeon.store.operations import queries
@@ -134,7 +135,7 @@ class OfficeJobs(OfficeService):
         await self._checked(office_id, job_id)
         priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
         if priority is None and urgent is None:
-            raise InvalidInput("is required unless urgent is given", field="priority")
+            raise InvalidInput(Rule("priority_or_urgent"), field="priority")
         with _in_office_words("reprioritised", sources_of(Reason.REPRIORITISED)):
             await self._store.write(lambda tx: reprioritise(tx, self._store.lanes, job_id, priority, urgent))
         (job,) = await self._views(office_id, [job_id])

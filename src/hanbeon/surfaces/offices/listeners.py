@@ -15,6 +15,7 @@ from hanbeon.outbound.addresses import how_to_allow, why_refused
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import check_scheme, masked
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.surfaces.offices.delivery.rules import ListenerKind
 from hanbeon.surfaces.offices.listener_rows import ListenerRecord
@@ -48,7 +49,7 @@ def _webhook(
         signing_key(new_secret)
         secret = new_secret
     if secret is None:
-        raise InvalidInput(f"is required; messages are signed with it: use {HOW_TO_MAKE_A_SECRET}", field="secret")
+        raise InvalidInput(Rule("signing_secret_required", how=HOW_TO_MAKE_A_SECRET), field="secret")
     events = or_default(hook.events, None)
     blank = known or _new(ListenerKind.WEBHOOK, office_id)
     return msgspec.structs.replace(
@@ -67,16 +68,15 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
         found = next((each for each in left if each.id == hook_id), None)
         if found is None:
             raise InvalidInput(
-                f"must be the id of a webhook of this office, once, got {quoted(hook_id)}; "
-                "leave it out for a new webhook",
+                Rule("webhook_id", got=quoted(hook_id)),
                 field="id",
             )
     else:
         if hook.url is UNSET:
-            raise InvalidInput(f"is required; it must be {AN_ADDRESS}", field="url")
+            raise InvalidInput(Rule("required", what=AN_ADDRESS), field="url")
         found = next((each for each in left if each.url == hook.url), None)
         if found is None and MASK in hook.url:
-            raise InvalidInput("is masked; give the id of the webhook, or the full address", field="url")
+            raise InvalidInput(Rule("address_masked"), field="url")
     if found is not None:
         left.remove(found)
     return found
@@ -84,15 +84,15 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
 
 def _http_address(url: str, settings: Settings) -> str:
     if not url.isprintable():
-        raise InvalidInput(f"must be {AN_ADDRESS}", field="url")
+        raise InvalidInput(Rule("must_be", what=AN_ADDRESS), field="url")
     origin, rest = split_url(url, "url")
     if not rest.isascii():
-        raise InvalidInput("must be ASCII; write other characters as %XX", field="url")
+        raise InvalidInput(Rule("url_not_ascii"), field="url")
     with contextlib.suppress(ValueError):  # The address of a name is checked when something is sent there.
         kind = why_refused(origin.host, settings.outbound_private)
         if kind is not None:
             raise InvalidInput(
-                f"{origin.host} is not allowed: a {kind} address; {how_to_allow(kind)}",
+                Rule("host_not_allowed", host=origin.host, kind=kind, how=how_to_allow(kind)),
                 field="url",
             )
     return url
@@ -116,14 +116,14 @@ def _known_target(given: str, left: list[ListenerRecord], field: str) -> Listene
     if found is not None:
         left.remove(found)
     elif MASK in given:
-        raise InvalidInput("is masked and matches no target of this office; give the full address", field=field)
+        raise InvalidInput(Rule("target_masked_unknown"), field=field)
     return found
 
 
 def _target(given: str, field: str, settings: Settings) -> str:
     # It may hold a password: errors do not quote it.
     if not given.isprintable():
-        raise InvalidInput("must be an address like mailto://… or slack://…", field=field)
+        raise InvalidInput(Rule("must_be", what=Rule("notify_address")), field=field)
     check_scheme(given, settings.message_schemes, field)
     return given
 

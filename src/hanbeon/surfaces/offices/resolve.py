@@ -9,10 +9,11 @@ from typing import Any
 from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, UnknownTask
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.config import in_force, timeout_ms
 from hanbeon.surfaces.offices.rows import Handling, OfficeRecord
-from hanbeon.tasks.options import did_you_mean, duration_us
+from hanbeon.tasks.options import duration_us
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task, TaskOptions
 
@@ -37,8 +38,8 @@ class Handlers:
     def check(self, name: str, role: str, field: str | None = None) -> None:
         """Reject a task that no instance has, and one that does not serve the role."""
         if name not in self._names:
-            hint = did_you_mean(name, self._names) or "; register it, or start a worker that has it"
-            raise UnknownTask(f"no task {quoted(name)} is registered{hint}", field=field or "handler")
+            rule = Rule("handler_not_registered", task=quoted(name), nearest=suggested(name, self._names))
+            raise UnknownTask(rule, field=field or "handler")
         self.check_role(name, role, field)
 
     def serves(self, name: str, role: str) -> bool:
@@ -50,7 +51,7 @@ class Handlers:
         if not self.serves(name, role):
             served = ", ".join(self._here[name].options.roles)
             raise InvalidInput(
-                f"task {quoted(name)} serves {served}, not {quoted(role)}; use another handler", field=field or "role"
+                Rule("role_not_served", task=quoted(name), served=served, role=quoted(role)), field=field or "role"
             )
 
 

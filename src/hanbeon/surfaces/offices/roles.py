@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hanbeon.domain.bounds import ROLES
 from hanbeon.domain.job import NewJob
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.store.operations.enqueue import lanes_of
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx
@@ -58,6 +59,6 @@ def _named(office: OfficeRecord) -> set[str]:
 def _check_count(roles: set[str], field: str) -> None:
     if len(roles) > ROLES:
         raise InvalidInput(
-            f"must leave the office at most {ROLES:,} roles, got {len(roles):,}; use one that it has, or remove some",
+            Rule("too_many_roles", most=ROLES, got=len(roles)),
             field=field,
         )

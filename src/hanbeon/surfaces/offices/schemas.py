@@ -198,12 +198,12 @@ class JobBatch(PostBody, frozen=True, kw_only=True):
             edges += count
             if count > JOB_EDGES:
                 raise InvalidInput(
-                    f"must name at most {JOB_EDGES:,} jobs, got {count:,}; let it depend on jobs in between",
+                    Rule("too_many_dependencies", most=JOB_EDGES, got=count),
                     field=f"jobs[{number}].depends_on",
                 )
         if edges > BATCH_EDGES:
             raise InvalidInput(
-                f"must have at most {BATCH_EDGES:,} dependencies in all, got {edges:,}; send several batches",
+                Rule("too_many_edges", most=BATCH_EDGES, got=edges),
                 field="jobs",
             )
 

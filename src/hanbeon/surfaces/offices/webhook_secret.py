@@ -6,6 +6,7 @@ import base64
 import binascii
 
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.schemas import HOW_TO_MAKE_A_SECRET
 
 _PREFIX = "whsec_"
@@ -22,8 +23,8 @@ def signing_key(secret: str) -> bytes:
     if key is not None and len(key) in _KEY_BYTES:
         return key
     if secret.startswith(_PREFIX):
-        got = "" if key is None else f"; got {len(key)} bytes"
-        raise InvalidInput(f"must be {HOW_TO_MAKE_A_SECRET}{got}", field="secret")
+        got = None if key is None else len(key)
+        raise InvalidInput(Rule("signing_secret", what=HOW_TO_MAKE_A_SECRET, got=got), field="secret")
     return secret.encode()
 
 

@@ -10,6 +10,7 @@ import typer
 from hanbeon.cli.completion import task_names
 from hanbeon.cli.groups import group
 from hanbeon.cli.options import AppName, Arguments, Cursor, Database, Json, Limit, TaskFilter, TaskName
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schedules import fire_commands as fires
 from hanbeon.surfaces.schedules.command_options import (
     Cron,
@@ -228,7 +229,7 @@ def change(
         arguments=arguments,
     )
     if not changes:
-        raise InvalidInput("nothing to change; pass arguments, --cron, --timezone, …, or --unset", field="schedule")
+        raise InvalidInput(Rule("no_schedule_change"), field="schedule")
 
     async def work() -> schemas.Schedule:
         async with open_with_tasks(app, database) as (opened, _):

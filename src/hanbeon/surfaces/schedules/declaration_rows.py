@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.errors import ScheduleNameTaken, UnknownTask
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.tx import Tx
@@ -104,7 +105,7 @@ async def _task_id(tx: Tx, task: str) -> int:
     found = await find_tasks(tx, [task])
     if not found:
         raise UnknownTask(
-            f"there is no task {quoted(task)} yet; a task is known once a worker that has it has started",
+            Rule("task_not_registered_yet", task=quoted(task)),
             field="task_id",
         )
     return found[0].id

@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.job import check_size
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules import definitions
 from hanbeon.surfaces.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
@@ -61,11 +62,9 @@ def declared_schedule(name: Any, given: Mapping[str, Any]) -> DeclaredSchedule:
 
 def _check_required(fields: Mapping[str, Any]) -> None:
     if "task" not in fields:
-        raise InvalidInput('is required; name the task to run, like task = "report"', field="task")
+        raise InvalidInput(Rule("declared_task_required"), field="task")
     if "cron" not in fields and "run_at" not in fields:
-        raise InvalidInput(
-            'is required, or run_at; use cron = "0 9 * * MON-FRI", or run_at = "2030-01-31T09:00"', field="cron"
-        )
+        raise InvalidInput(Rule("declared_cron_required"), field="cron")
 
 
 class DeclaredSchedules:
@@ -131,6 +130,6 @@ def _resolved(schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Set
 def _check_unique(known: Mapping[str, DeclaredSchedule], schedule: DeclaredSchedule) -> None:
     if known.get(schedule.name, schedule) != schedule:
         raise InvalidInput(
-            f"schedule {schedule.name!r} is declared twice; give one of the two another name",
+            Rule("declared_twice", name=repr(schedule.name)),
             field=f"schedules.{schedule.name}",
         )

@@ -14,6 +14,7 @@ from hanbeon.domain.timing.checks import check_timing
 from hanbeon.domain.timing.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schedules.definition import RULES, Definition
 from hanbeon.surfaces.stored_json import StoredJson, decoded
@@ -98,5 +99,5 @@ def _jitter(given: float | str | None) -> int:
         return 0
     seconds = seconds_of(given, "jitter") if isinstance(given, str) else given
     if not 0 <= seconds <= LONGEST_JITTER_US / MICROS:  # Also rejects NaN.
-        raise InvalidInput(f"must be seconds from 0 to a day, like 30 or '5m', got {quoted(given)}", field="jitter")
+        raise InvalidInput(Rule("must_be", what=Rule("jitter_seconds"), got=quoted(given)), field="jitter")
     return micros(seconds)

@@ -9,6 +9,7 @@ from typing import Any
 from hanbeon.config.reader import Reader, shown
 from hanbeon.config.tasks import AnyTask
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule, declared_schedule
 from hanbeon.surfaces.surface import FileSection
 
@@ -22,7 +23,7 @@ def read_schedules(value: Any, reader: Reader) -> tuple[DeclaredSchedule, ...]:
     for name, table in reader.table(value, "schedules").items():
         with reader.at("schedules", name):
             if not isinstance(table, Mapping):
-                raise InvalidInput(f'must be a table; write [schedules.{name}] and, below it, task = "report"')
+                raise InvalidInput(Rule("schedule_not_a_table", name=name))
             made = reader.every(("schedules", name), table, partial(declared_schedule, name), *_NEEDS)
             if made is not None:
                 schedules.append(made)

@@ -9,6 +9,7 @@ import typer
 
 from hanbeon.cli.options import Cursor, Database, Json, Limit
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schedules.command_options import DstFold, DstGap, Outcome, Schedule, Timezone, schedule_names
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def preview(
     else:
         for option, value in options.items():
             if value is not None:
-                raise InvalidInput(
-                    f"must be omitted: schedule {quoted(schedule)} has its own; or pass a cron expression", field=option
-                )
+                raise InvalidInput(Rule("schedule_has_its_own", schedule=quoted(schedule)), field=option)
         found = _of_schedule(database, schedule, n)
     if json:
         print_json({"fires": found})

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.tasks.task import Task
 from hanbeon.zones import zone_of
@@ -23,7 +24,7 @@ def name_of_task(task: Any) -> str:
         return task.name
     if isinstance(task, str):
         return task
-    raise InvalidInput(f"must be a task or its name, got {quoted(task)}", field="task")
+    raise InvalidInput(Rule("must_be", what=Rule("task_reference"), got=quoted(task)), field="task")
 
 
 def key_of_schedule(schedule: Any) -> str:
@@ -32,7 +33,7 @@ def key_of_schedule(schedule: Any) -> str:
         return schedule.id
     if isinstance(schedule, str):
         return schedule
-    raise InvalidInput(f"must be a schedule, its id or its name, got {quoted(schedule)}", field="schedule")
+    raise InvalidInput(Rule("must_be", what=Rule("schedule_reference"), got=quoted(schedule)), field="schedule")
 
 
 def as_json(fields: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:

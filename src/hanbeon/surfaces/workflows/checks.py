@@ -7,6 +7,7 @@ from typing import Any
 
 from hanbeon.domain.templates import TemplateError, check
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.definition import Definition, Step
 
 SECRETS, STEPS, RUN = "secrets", "steps", "run"
@@ -21,9 +22,7 @@ def check_definition(definition: Definition, secrets: Collection[str]) -> None:
     names = [step.name for step in definition.steps]
     for index, step in enumerate(definition.steps):
         if step.name in names[:index]:
-            raise InvalidInput(
-                f"must be unique in a workflow, got {step.name!r} twice; rename one", field=f"steps[{index}].name"
-            )
+            raise InvalidInput(Rule("step_name_twice", got=repr(step.name)), field=f"steps[{index}].name")
     shared = {*definition.variables, *RUN_NAMES}
     for index, step in enumerate(definition.steps):
         before = {f"{STEPS}.{name}" for name in names[:index]}
@@ -77,10 +76,10 @@ def _check_text(text: str, known: Collection[str], field: str, later: Sequence[s
     except TemplateError as error:
         if _refers_to(text, later):
             raise InvalidInput(
-                f"must refer only to steps before it, for a step cannot wait for itself or for a later one; {error}",
+                Rule("earlier_steps_only", error=error),
                 field=field,
             ) from None
-        raise InvalidInput(str(error), field=field) from None
+        raise InvalidInput(error.rule, field=field) from None
 
 
 def _refers_to(text: str, names: Sequence[str]) -> bool:
@@ -96,4 +95,4 @@ def _refers_to(text: str, names: Sequence[str]) -> bool:
 def _check_variables(variables: Any) -> None:
     for name in variables:
         if name in (SECRETS, STEPS, RUN, "workflow"):
-            raise InvalidInput("must not be a name that every run has; rename it", field=f"variables.{name}")
+            raise InvalidInput(Rule("variable_of_runs"), field=f"variables.{name}")

@@ -10,6 +10,7 @@ from hanbeon.cli import exits
 from hanbeon.cli.groups import group
 from hanbeon.cli.installation import ask, ask_with_tasks
 from hanbeon.cli.options import AppName, Arguments, Cursor, Database, Json, Limit
+from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.command_options import Activate, DefinitionFile, RunId, StatusFilter, WorkflowId
 
 if TYPE_CHECKING:
@@ -196,11 +197,11 @@ def _fields(path: str) -> dict[str, Any]:
         text = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         found = msgspec.json.decode(text)
     except OSError as error:
-        raise InvalidInput(f"cannot be read: {error.strerror}", field="file") from None
+        raise InvalidInput(Rule("unreadable", error=error.strerror), field="file") from None
     except msgspec.DecodeError as error:
-        raise InvalidInput(f"must be JSON: {error}", field="file") from None
+        raise InvalidInput(Rule("not_json", error=error), field="file") from None
     if not isinstance(found, dict):
-        raise InvalidInput("must be a JSON object with the fields of a workflow", field="file")
+        raise InvalidInput(Rule("must_be", what=Rule("workflow_json")), field="file")
     return found
 
 

@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.surfaces.schema import Name
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
 from hanbeon.surfaces.workflows import schemas
@@ -41,7 +42,7 @@ def declared_workflow(name: Any, given: Mapping[str, Any]) -> DeclaredWorkflow:
         name = convert(Name, name)
     fields = {"status": ACTIVE, **{field: _plain(value) for field, value in given.items()}}
     if "name" in fields:
-        raise InvalidInput("must be omitted: the name is that of the table", field="name")
+        raise InvalidInput(Rule("name_of_table"), field="name")
     request = given_fields(validate(schemas.NewWorkflow, {"name": name, **fields}))
     config_of(request["schedule_config"], zone_of(request.get("timezone") or "UTC"))
     return DeclaredWorkflow(name, fields)

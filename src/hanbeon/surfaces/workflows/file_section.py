@@ -8,6 +8,7 @@ from typing import Any
 
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.surface import FileSection
 from hanbeon.surfaces.workflows.declarations import DeclaredWorkflow, declared_workflow
 
@@ -23,7 +24,7 @@ def read_workflows(value: Any, reader: Reader) -> tuple[DeclaredWorkflow, ...]:
     for name, table in reader.table(value, "workflows").items():
         with reader.at("workflows", name):
             if not isinstance(table, Mapping):
-                raise InvalidInput(f"must be a table; write [workflows.{name}] and, below it, its steps")
+                raise InvalidInput(Rule("workflow_not_a_table", name=name))
             made = reader.every(("workflows", name), table, partial(declared_workflow, name), *_NEEDS)
             if made is not None:
                 found.append(made)

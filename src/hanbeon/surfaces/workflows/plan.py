@@ -18,6 +18,7 @@ from hanbeon.domain.templates import TemplateError
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger, shown_target
 from hanbeon.outbound.origin import split_url
+from hanbeon.rule import Rule
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.validation import given_fields, inside
 from hanbeon.surfaces.workflows import schemas
@@ -92,7 +93,7 @@ def _step(
     for name in given:
         if name not in _SHARED and name not in _FIELDS[step.type]:
             known = ", ".join(sorted(_FIELDS[step.type]))
-            raise InvalidInput(f"must be omitted for a {step.type} step, which has {known}", field=name)
+            raise InvalidInput(Rule("not_of_this_step", type=step.type, known=known), field=name)
     name = given.get("name", f"step{index + 1}")
     values: dict[str, Any] = {key: given[key] for key in _SHARED & given.keys()} | {"type": step.type, "name": name}
     values |= {"own_retries": "retries" in given, "own_timeout": "timeout" in given}
@@ -109,9 +110,9 @@ def _step(
 def _message(given: Mapping[str, Any], messenger: Messenger, stored: Sequence[str]) -> dict[str, Any]:
     body = given.get("body")
     if not isinstance(body, str):
-        raise InvalidInput("is required for a message step; it must be a text", field="body")
+        raise InvalidInput(Rule("message_body"), field="body")
     if len(body) > schemas.TEXT_MOST:
-        raise InvalidInput(f"must be at most {schemas.TEXT_MOST:,} characters, got {len(body):,}", field="body")
+        raise InvalidInput(Rule("too_long", most=schemas.TEXT_MOST, got=len(body)), field="body")
     recipients = given.get("recipients")
     target = given.get(TARGET)
     if target is not None:
@@ -121,7 +122,7 @@ def _message(given: Mapping[str, Any], messenger: Messenger, stored: Sequence[st
             _recipient(each, number, target, messenger, stored) for number, each in enumerate(recipients)
         )
     elif target is None:
-        raise InvalidInput("is required unless every recipient has one", field=TARGET)
+        raise InvalidInput(Rule("target_required"), field=TARGET)
     return {TARGET: target, "title": given.get("title"), "body": body, "recipients": recipients}
 
 
@@ -131,11 +132,11 @@ def _recipient(
     place = f"recipients[{number}].{TARGET}"
     target = given.get(TARGET)
     if target is None and shared is None:
-        raise InvalidInput("is required, for the step has no target of its own", field=place)
+        raise InvalidInput(Rule("no_target_of_step"), field=place)
     if target is None:
         return {name: value for name, value in given.items() if name != TARGET}
     if not isinstance(target, str):
-        raise InvalidInput("must be an Apprise URL, or the name of a secret", field=place)
+        raise InvalidInput(Rule("must_be", what=Rule("target_or_secret")), field=place)
     return {**given, TARGET: _target(target, place, messenger, stored)}
 
 
@@ -145,12 +146,12 @@ def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) 
         for each in stored:
             if shown_target(each) == text:
                 return each
-        raise InvalidInput(f"must be whole, got one with {MASK} that is not as it was shown; give it anew", field=field)
+        raise InvalidInput(Rule("masked_part_changed", mask=MASK), field=field)
     # Whatever a run will insert, the rest must be a target: a word stands for it, or an address.
     try:
         probe, address = filled(text, _PROBE), filled(text, _ADDRESS)
     except TemplateError as error:
-        raise InvalidInput(str(error), field=field) from None
+        raise InvalidInput(error.rule, field=field) from None
     try:
         messenger.check_target(probe, field)
     except InvalidInput:
@@ -163,11 +164,11 @@ def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) 
 def _http(given: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, Any]:
     url = given.get("url")
     if url is None:
-        raise InvalidInput("is required for an http step; give a URL like https://example.org/hook", field="url")
+        raise InvalidInput(Rule("http_url_required"), field="url")
     # The host is fixed: a value that is inserted there could send the request anywhere.
     place = _place(url)
     if "{{" in place:
-        raise InvalidInput("must have a fixed host; insert variables after it", field="url")
+        raise InvalidInput(Rule("host_not_fixed"), field="url")
     split_url(f"{place}/" if "{{" in url else url, "url")
     headers = dict(given.get("headers") or {})
     for name, value in headers.items():
@@ -175,12 +176,12 @@ def _http(given: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, Any]
         if value == MASK:
             if name not in before:
                 raise InvalidInput(
-                    f"must be whole, got {MASK} for a step that has no such header at this host; give it anew",
+                    Rule("masked_header", mask=MASK),
                     field=f"headers.{name}",
                 )
             headers[name] = before[name]
         if not name.isascii() or any(character in "\r\n: " for character in name) or "\n" in value or "\r" in value:
-            raise InvalidInput("must be a header on one line", field=f"headers.{name[:40]}")
+            raise InvalidInput(Rule("not_a_header_line"), field=f"headers.{name[:40]}")
     content = given.get("body")
     method = given.get("method", "POST" if content is not None else "GET")
     return {"url": url, "method": method, "headers": headers or None, "content": content}
@@ -195,9 +196,7 @@ def _place(url: str | None) -> str:
 def _wait(given: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
     chosen = [name for name in ("seconds", "minutes", "until") if name in given]
     if len(chosen) != 1:
-        raise InvalidInput(
-            f"must be one of seconds, minutes and until, got {', '.join(chosen) or 'none'}", field="wait"
-        )
+        raise InvalidInput(Rule("one_wait", got=", ".join(chosen) or "none"), field="wait")
     if "until" in given:
         return {"until": instant_of(given["until"], "until", zone)}
     return {"seconds": given["seconds"] if "seconds" in given else given["minutes"] * 60}
@@ -205,7 +204,7 @@ def _wait(given: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
 
 def _task(given: Mapping[str, Any]) -> dict[str, Any]:
     if "task_id" not in given:
-        raise InvalidInput("is required for a task step; name a registered task", field="task_id")
+        raise InvalidInput(Rule("task_id_required"), field="task_id")
     return {"task_id": given["task_id"], "args": given.get("args") or {}}
 
 
@@ -218,9 +217,9 @@ def config_of(given: schemas.NewScheduleConfig, zone: ZoneInfo) -> ScheduleConfi
         own = _OF_MODE.get(given.mode)
         for name in _OF_MODE.values():
             if name != own and getattr(given, name) is not UNSET:
-                raise InvalidInput(f"must be omitted for the mode {given.mode}", field=name)
+                raise InvalidInput(Rule("not_for_mode", mode=given.mode), field=name)
         if own is not None and getattr(given, own) is UNSET:
-            raise InvalidInput(f"is required for the mode {given.mode}", field=own)
+            raise InvalidInput(Rule("required_for_mode", mode=given.mode), field=own)
         if given.mode is Mode.SCHEDULED:
             assert isinstance(given.scheduled_time, str)
             return ScheduleConfig(
@@ -252,8 +251,7 @@ def _recurrence(given: schemas.NewRecurrence) -> Recurrence:
 def check_not_past(config: ScheduleConfig, now: int, zone: ZoneInfo) -> None:
     if config.scheduled_at is not None and config.scheduled_at <= now:
         raise InvalidInput(
-            f"must be in the future, got {iso(config.scheduled_at, zone, 'seconds')}; "
-            "for a run at once use the mode immediate",
+            Rule("scheduled_in_past", got=iso(config.scheduled_at, zone, "seconds")),
             field="schedule_config.scheduled_time",
         )
 

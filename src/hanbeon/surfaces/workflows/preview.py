@@ -60,7 +60,7 @@ def _messages(definition: Definition, values: Mapping[str, Any]) -> Iterator[Ren
                     body=str(fill(step.body or "", own, budget)),
                 )
             except TemplateError as error:
-                raise InvalidInput(str(error), field=f"steps[{index}]") from None
+                raise InvalidInput(error.rule, field=f"steps[{index}]") from None
 
 
 def _placeholders(definition: Definition) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from hanbeon.outbound.messages import place_of
 from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.outbound.secret_use import HTTP_USE, Place
 from hanbeon.outbound.secrets import Secrets
+from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, texts_of
 from hanbeon.surfaces.workflows.definition import Definition, Step
 from hanbeon.surfaces.workflows.literals import StepType
@@ -72,7 +73,7 @@ def _check_fixed(text: str, field: str) -> None:
     # With an address for a value, some targets are none at all, and then their receiver is as written.
     places = [place_of(filled(text, probe)) for probe in _PROBES]
     if places[0] != places[1] or places[2] != places[3]:
-        raise InvalidInput("must have a fixed host, because it has a secret; insert variables after it", field=field)
+        raise InvalidInput(Rule("host_with_secret"), field=field)
 
 
 def _beginning(url: str) -> str:

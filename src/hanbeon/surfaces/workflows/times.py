@@ -9,6 +9,7 @@ import msgspec
 from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.domain.timing.recurrence import daily, monthly, weekly
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.definition import Recurrence, ScheduleConfig
 from hanbeon.surfaces.workflows.literals import Frequency, Mode
 
@@ -56,15 +57,15 @@ def timing_of(recurrence: Recurrence, timezone: str) -> Timing:
 def cron_of(recurrence: Recurrence) -> str:
     """Return the cron text. Raises for a weekday, day or time that does not exist, and for one that does not belong."""
     if recurrence.frequency is not Frequency.WEEKLY and recurrence.weekdays:
-        raise InvalidInput(f"must be omitted for {recurrence.frequency}; it belongs to weekly", field="weekdays")
+        raise InvalidInput(Rule("weekdays_of_weekly", frequency=recurrence.frequency), field="weekdays")
     if recurrence.frequency is not Frequency.MONTHLY and recurrence.day is not None:
-        raise InvalidInput(f"must be omitted for {recurrence.frequency}; it belongs to monthly", field="day")
+        raise InvalidInput(Rule("day_of_monthly", frequency=recurrence.frequency), field="day")
     if recurrence.frequency is Frequency.DAILY:
         return daily(recurrence.time)
     if recurrence.frequency is Frequency.WEEKLY:
         return weekly(recurrence.weekdays, recurrence.time)
     if recurrence.day is None:
-        raise InvalidInput("is required for monthly; it must be a day of the month from 1 to 31", field="day")
+        raise InvalidInput(Rule("day_required"), field="day")
     return monthly(recurrence.day, recurrence.time)
 
 

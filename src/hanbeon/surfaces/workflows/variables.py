@@ -11,9 +11,10 @@ import msgspec
 from hanbeon.clock import iso
 from hanbeon.domain.templates import Budget, render
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.checks import RUN, STEPS
 from hanbeon.surfaces.workflows.definition import Definition
-from hanbeon.tasks.options import did_you_mean
 
 
 def values_of(
@@ -41,9 +42,9 @@ def check_given(definition: Definition, given: Mapping[str, Any]) -> None:
     """Reject variables that the workflow does not declare."""
     for name in given:
         if name not in definition.variables:
-            known = ", ".join(sorted(definition.variables)) or "none"
-            hint = did_you_mean(name, sorted(definition.variables)) or ";"
-            raise InvalidInput(f"unknown variable{hint} declared are: {known}", field=f"variables.{name}")
+            known = sorted(definition.variables)
+            rule = Rule("unknown_variable", nearest=suggested(name, known), known=known)
+            raise InvalidInput(rule, field=f"variables.{name}")
 
 
 def fill(value: Any, values: Mapping[str, Any], budget: Budget) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hanbeon.errors import InvalidInput
 from hanbeon.rendering.replay_file import ReplayCheck, ReplayFacts
+from hanbeon.rule import Rule
 
 _WRITE_BYTES = 1 << 18
 
@@ -63,7 +64,7 @@ class Upload:
                     data, waiting = bytes(waiting), bytearray()
                     await asyncio.to_thread(add, data)
             if not self.bytes:
-                raise InvalidInput("must not be empty", field="file")
+                raise InvalidInput(Rule("not_empty"), field="file")
             await asyncio.to_thread(add, bytes(waiting))
             await asyncio.to_thread(finish)
         finally:
