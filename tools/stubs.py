@@ -7,8 +7,11 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
+from hanbeon.app import App
+from hanbeon.job import Job
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import Surface, load
+from hanbeon.sync.services import derived
 from tools.keywords import formatted
 
 PATH = Path(__file__).parents[1] / "src/hanbeon/sync/services.pyi"
@@ -30,6 +33,9 @@ from hanbeon.surfaces.surface import Surface
 '''
 _PER_SURFACE = ("keywords", "schemas")
 _BASE = """
+OWN: dict[type, frozenset[str]]
+
+def derived(kind: type) -> dict[str, Callable[..., Any]]: ...
 
 class SyncService:
     def __init__(self, background: Background, name: str) -> None: ...
@@ -42,7 +48,11 @@ def sync_services() -> str:
     """The text of the stub."""
     imports: dict[str, str] = {}
     body = "".join(_class(surface, imports) for surface in SURFACES)
-    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    body += _twin(App, "BlockingApp", imports, _app_attributes()) + _twin(Job, "BlockingJob", imports, _JOB_ATTRIBUTES)
+    imports["SyncJob"] = "from hanbeon.sync.job import SyncJob"
+    used = {
+        node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
     lines = sorted({line for name, line in imports.items() if name in used})
     return formatted(_HEAD + "\n".join(lines) + "\n" + _BASE + body, PATH)
 
@@ -77,6 +87,23 @@ def _class(surface: Surface, imports: dict[str, str]) -> str:
             methods += [_method(node) for node in _coroutines(tree, kind.__name__) if node.name not in served]
     head = f'class Sync{service.__name__}(SyncService):\n    """`app.{surface.name}`, blocking."""'
     return f"\n\n{head}\n\n" + "\n".join(methods)
+
+
+_JOB_ATTRIBUTES = "    _background: Background\n    id: str\n    _task: Any\n"
+
+
+def _app_attributes() -> str:
+    services = [f"    {each.name}: Sync{each.service.rpartition(':')[2]}\n" for each in SURFACES]
+    return "    _background: Background\n" + "".join(services)
+
+
+def _twin(kind: type, name: str, imports: dict[str, str], attributes: str) -> str:
+    """A class with the coroutines of another, blocking, which takes and returns blocking jobs."""
+    tree = Renamed({"Job": "SyncJob"}).visit(ast.parse(inspect.getsource(inspect.getmodule(kind))))  # type: ignore[arg-type]  # it has one
+    imports.update(_imports(tree, kind.__module__))
+    wanted = derived(kind)
+    methods = [_method(node) for node in _coroutines(tree, kind.__name__) if node.name in wanted]
+    return f"\n\nclass {name}:\n{attributes}\n" + "\n".join(methods)
 
 
 def _coroutines(tree: ast.Module, name: str) -> Iterator[ast.AsyncFunctionDef]:

@@ -335,9 +335,11 @@ class App(TaskDefinitions, Installation):
         return await self.store.change_queue(queue, paused=True)
 
     async def resume(self, queue: str) -> QueueRecord:
+        """Start waiting jobs of a paused queue again."""
         return await self.store.change_queue(queue, paused=False)
 
     async def queues(self) -> list[QueueRecord]:
+        """All queues, by name."""
         return await self.store.read(queue_rows.queues)
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:

@@ -47,6 +47,7 @@ class Job(Generic[R_co]):
         return await self._owner.store.job(self.id)
 
     async def state(self) -> State:
+        """Its current state."""
         return (await self.record()).state
 
     async def attempts(self) -> list[AttemptRecord]:

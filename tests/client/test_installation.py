@@ -20,7 +20,6 @@ from hanbeon.surfaces.engine import schemas
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import load
 from tests.server.client import serving
-from tools.stubs import INSTALLATION, installation
 
 _NOBODY = "00000000-0000-7000-8000-000000000000"
 
@@ -138,7 +137,3 @@ def test_remote_methods_take_the_arguments_of_services() -> None:
             fields = [] if operation.request is None else positional_fields(operation.request)
             own = (surface.name, operation.call) == ("chains", "enqueue")  # A ChainJob: its fields.
             assert own or beyond == fields[: len(beyond)], f"{surface.name}.{operation.call}"
-
-
-def test_stub_is_up_to_date() -> None:
-    assert INSTALLATION.read_text() == installation(), "make docs"

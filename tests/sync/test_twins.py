@@ -8,7 +8,7 @@ import pytest
 
 from hanbeon import App, Job, SyncApp, SyncJob
 from hanbeon.surfaces.surface import Surface
-from hanbeon.sync.services import blocking_methods
+from hanbeon.sync.services import BlockingApp, BlockingJob, blocking_methods, derived
 
 # What stays with the App: workers are run there, and the rest is its inside.
 NOT_FOR_CALLERS = {
@@ -18,7 +18,10 @@ PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob)]
 
 
 def public(kind: type[Any]) -> dict[str, Any]:
-    return {name: each for name, each in vars(kind).items() if not name.startswith("_")}
+    """The attributes of a class, with those that a twin has from its base, where they are derived."""
+    bases = [each for each in kind.__mro__ if each is kind or each in (BlockingApp, BlockingJob)]
+    found = {name: each for base in reversed(bases) for name, each in vars(base).items()}
+    return {name: each for name, each in found.items() if not name.startswith("_") and name != "id"}
 
 
 @pytest.mark.parametrize(("kind", "twin"), PAIRS, ids=["App", "Job"])
@@ -36,10 +39,13 @@ def sync_annotation(annotation: Any) -> str:
 
 @pytest.mark.parametrize(
     ("kind", "twin", "name"),
-    [(kind, twin, name) for kind, twin in PAIRS for name, each in public(kind).items() if name in vars(twin)],
+    [(kind, twin, name) for kind, twin in PAIRS for name, each in public(kind).items() if name in public(twin)],
 )
 def test_the_signatures_are_the_same(kind: type[Any], twin: type[Any], name: str) -> None:
-    ours, theirs = vars(twin)[name], vars(kind)[name]
+    ours, theirs = public(twin)[name], vars(kind)[name]
+    if getattr(ours, "__wrapped__", None) is theirs:
+        assert inspect.getdoc(ours), f"{name} says nothing"
+        return  # Derived, and so is its stub.
     if isinstance(theirs, property):
         assert isinstance(ours, property)
         return
@@ -71,3 +77,11 @@ def test_services_have_every_coroutine_of_theirs(surface: Surface) -> None:
         assert inspect.getdoc(getattr(twin, name)), f"{name} has no docstring"
     with pytest.raises(AttributeError):
         _ = twin.no_such_method
+
+
+def test_coroutines_are_derived_or_written_out() -> None:
+    assert derived(App).keys() >= {"jobs", "cancel", "retry", "queues", "counts", "log", "explain", "instances"}
+    assert derived(Job).keys() == {"record", "state", "attempts", "log", "blocked_by", "cancel"}
+    for twin, base in ((SyncApp, BlockingApp), (SyncJob, BlockingJob)):
+        derived_names = {name for name, each in vars(base).items() if hasattr(each, "__wrapped__")}
+        assert not derived_names & vars(twin).keys(), "written out beside what is derived"

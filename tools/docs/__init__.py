@@ -17,4 +17,5 @@ def pages() -> dict[Path, str]:
     made = {each.PATH: NOTE.format(source=each.SOURCE) + each.render() for each in _PAGES}
     docs = {ROOT / "docs" / name: text for name, text in made.items()}
     docs |= requests.pages(ROOT / "docs")
-    return docs | {path: keywords.keywords(path) for path in keywords.paths()} | {stubs.PATH: stubs.sync_services()}
+    docs |= {path: keywords.keywords(path) for path in keywords.paths()}
+    return docs | {stubs.PATH: stubs.sync_services(), stubs.INSTALLATION: stubs.installation()}

@@ -1,56 +1,38 @@
-"""The App for blocking code: each coroutine of `App` as a method with the same name, parameters and result."""
+"""The App for blocking code; `services` derives each coroutine of `App` that is not written out here."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from hanbeon.app import App
 from hanbeon.domain.events import Event
-from hanbeon.domain.explain import Explanation
-from hanbeon.domain.job import JobRecord, NewJob
-from hanbeon.domain.lifecycle import State
-from hanbeon.domain.log import LogPage
-from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.job import NewJob
 from hanbeon.errors import HanbeonError
 from hanbeon.store.external.caller import identify
 from hanbeon.store.external.detect import sync_caller_of
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.operations.instances import InstanceRecord
-from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import drive
 from hanbeon.store.unknown_outcome import enqueue_once
 from hanbeon.sync.background import Background
 from hanbeon.sync.job import SyncJob
-from hanbeon.sync.services import SyncService
+from hanbeon.sync.services import BlockingApp
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import SyncTransaction
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
-if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncChains, SyncEngine, SyncExports, SyncOffices, SyncReplays, SyncSchedules
-
 R = TypeVar("R")
 
 
-class SyncApp:
+class SyncApp(BlockingApp):
     """`jobs = SyncApp(app)`: create and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
-    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`, `jobs.chains`,
-    `jobs.replays`, `jobs.exports`.
+    It has the coroutines of the App, blocking; so does the service of each surface, an attribute as of the App.
     """
-
-    if TYPE_CHECKING:
-        chains: SyncChains
-        engine: SyncEngine
-        exports: SyncExports
-        replays: SyncReplays
-        offices: SyncOffices
-        schedules: SyncSchedules
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -167,93 +149,6 @@ class SyncApp:
         """A handle on a job by its id; its methods raise if there is no such job."""
         return SyncJob(self._background, job_id)
 
-    def jobs(
-        self,
-        *,
-        queue: str | None = None,
-        states: Sequence[str] | None = None,
-        task: str | None = None,
-        role: str | None = None,
-        work_item: str | None = None,
-        newest: bool = False,
-        after: int = 0,
-        limit: int = 100,
-    ) -> list[JobRecord]:
-        """List jobs in creation order, or newest first; resume after the `seq` of the last one."""
-        chosen: dict[str, Any] = {"queue": queue, "states": states, "task": task, "role": role, "work_item": work_item}
-        return self._background.run(lambda app: app.jobs(**chosen, newest=newest, after=after, limit=limit))
-
-    def cancel(self, job: SyncJob[Any] | str) -> State:
-        """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
-        return self._background.run(lambda app: app.cancel(_id(job)))
-
-    def cancel_where(
-        self,
-        *,
-        queue: str | None = None,
-        task: str | None = None,
-        role: str | None = None,
-        work_item: str | None = None,
-        states: Sequence[str] | None = None,
-    ) -> list[str]:
-        """Cancel every unfinished job that matches; returns the accepted ids."""
-        return self._background.run(
-            lambda app: app.cancel_where(queue=queue, task=task, role=role, work_item=work_item, states=states)
-        )
-
-    def retry(self, job: SyncJob[Any] | str) -> State:
-        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
-        return self._background.run(lambda app: app.retry(_id(job)))
-
-    def reprioritise(self, job: SyncJob[Any] | str, *, priority: int | None = None, urgent: bool | None = None) -> None:
-        """Move an unfinished job in its queue."""
-        self._background.run(lambda app: app.reprioritise(_id(job), priority=priority, urgent=urgent))
-
-    # Queues
-
-    def configure_queue(
-        self,
-        name: str,
-        *,
-        max_concurrent: int | None = None,
-        max_per_key: int | None = None,
-        roles: Mapping[str, int] | None = None,
-        keys: Mapping[str, int] | None = None,
-    ) -> QueueRecord:
-        """Change limits of a queue; 0 means no limit. In force at the next claim, on every instance."""
-        return self._background.run(
-            lambda app: app.configure_queue(
-                name, max_concurrent=max_concurrent, max_per_key=max_per_key, roles=roles, keys=keys
-            )
-        )
-
-    def pause(self, queue: str) -> QueueRecord:
-        """Start no more jobs of a queue; running ones finish."""
-        return self._background.run(lambda app: app.pause(queue))
-
-    def resume(self, queue: str) -> QueueRecord:
-        """Start waiting jobs of a paused queue again."""
-        return self._background.run(lambda app: app.resume(queue))
-
-    def queues(self) -> list[QueueRecord]:
-        """All queues, by name."""
-        return self._background.run(lambda app: app.queues())
-
-    def counts(self, queue: str | None = None) -> dict[State, int]:
-        """Count the jobs in each state."""
-        return self._background.run(lambda app: app.counts(queue))
-
-    def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
-        """Statistics of a queue, or of each queue by name: jobs by state, and activity in the last `window` seconds."""
-        return self._background.run(lambda app: app.statistics(queue, window=window))
-
-    def __getattr__(self, name: str) -> Any:
-        """The service of a surface, blocking."""
-        background = self.__dict__.get("_background")
-        if background is None or all(surface.name != name for surface in App.surfaces):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        return SyncService(background, name)
-
     # Observing
 
     @property
@@ -272,31 +167,6 @@ class SyncApp:
             for event in self._background.run(lambda app, place=place: _next_events(app, place), patient=True):  # type: ignore[misc]
                 after = event.id
                 yield event
-
-    def events_after(self, after: int | str = 0) -> list[Event]:
-        """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
-        return self._background.run(lambda app: app.events_after(after))
-
-    def log(
-        self, job: SyncJob[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
-    ) -> LogPage:
-        """Return up to `limit` lines of a job's log, of one attempt or of all; also while it runs.
-
-        Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
-        """
-        return self._background.run(lambda app: app.log(_id(job), attempt=attempt, after=after, limit=limit))
-
-    def explain(self, job: SyncJob[Any] | str) -> Explanation:
-        """Explain why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
-        return self._background.run(lambda app: app.explain(_id(job)))
-
-    def instances(self) -> list[InstanceRecord]:
-        """List the instances that work, or recently worked, on this database."""
-        return self._background.run(lambda app: app.instances())
-
-
-def _id(job: Any) -> Any:
-    return job.id if isinstance(job, SyncJob) else job
 
 
 async def _begin(app: App) -> SyncTransaction:

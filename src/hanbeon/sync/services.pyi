@@ -1,12 +1,20 @@
 """Generated from the services of the surfaces by `make docs`."""
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.event_cursor import Cursor as EventCursor
+from hanbeon.domain.events import Event
+from hanbeon.domain.explain import Explanation
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.log import LogPage
+from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.surfaces.chains import keywords as chains_keywords
 from hanbeon.surfaces.chains import schemas as chains_schemas
 from hanbeon.surfaces.chains.job import ChainJob
@@ -25,7 +33,7 @@ from hanbeon.surfaces.offices import schemas as offices_schemas
 from hanbeon.surfaces.schedules import keywords as schedules_keywords
 from hanbeon.surfaces.schedules import schemas as schedules_schemas
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask
-from hanbeon.surfaces.schema import Explanation, Log
+from hanbeon.surfaces.schema import Log
 from hanbeon.surfaces.service import LOCAL, NewId, random_id
 from hanbeon.surfaces.stored_file import StoredFile
 from hanbeon.surfaces.surface import Surface
@@ -33,6 +41,11 @@ from hanbeon.surfaces.workflows import keywords as workflows_keywords
 from hanbeon.surfaces.workflows import schemas as workflows_schemas
 from hanbeon.surfaces.workflows.service import AnyRun, AnyWorkflow
 from hanbeon.sync.background import Background
+from hanbeon.sync.job import SyncJob
+
+OWN: dict[type, frozenset[str]]
+
+def derived(kind: type) -> dict[str, Callable[..., Any]]: ...
 
 class SyncService:
     def __init__(self, background: Background, name: str) -> None: ...
@@ -290,3 +303,72 @@ class SyncExports(SyncService):
     def explain(self, export: AnyExport, *, by: str = LOCAL) -> Explanation: ...
     def result(self, export: AnyExport, *, by: str = LOCAL) -> StoredFile: ...
     def download(self, export: AnyExport, path: str | Path, *, by: str = LOCAL) -> Path: ...
+
+class BlockingApp:
+    _background: Background
+    engine: SyncEngine
+    offices: SyncOffices
+    schedules: SyncSchedules
+    chains: SyncChains
+    workflows: SyncWorkflows
+    replays: SyncReplays
+    exports: SyncExports
+
+    def jobs(
+        self,
+        *,
+        queue: str | None = None,
+        states: Sequence[str] | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        work_item: str | None = None,
+        newest: bool = False,
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[JobRecord]: ...
+    def cancel(self, job: SyncJob[Any] | str) -> State: ...
+    def cancel_where(
+        self,
+        *,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        work_item: str | None = None,
+        states: Sequence[str] | None = None,
+    ) -> list[str]: ...
+    def retry(self, job: SyncJob[Any] | str) -> State: ...
+    def reprioritise(
+        self, job: SyncJob[Any] | str, *, priority: int | None = None, urgent: bool | None = None
+    ) -> None: ...
+    def configure_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int | None = None,
+        max_per_key: int | None = None,
+        roles: Mapping[str, int] | None = None,
+        keys: Mapping[str, int] | None = None,
+    ) -> QueueRecord: ...
+    def pause(self, queue: str) -> QueueRecord: ...
+    def resume(self, queue: str) -> QueueRecord: ...
+    def queues(self) -> list[QueueRecord]: ...
+    def counts(self, queue: str | None = None) -> dict[State, int]: ...
+    def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]: ...
+    def events_after(self, after: int | str = 0) -> list[Event]: ...
+    def log(
+        self, job: SyncJob[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1000
+    ) -> LogPage: ...
+    def explain(self, job: SyncJob[Any] | str) -> Explanation: ...
+    def instances(self) -> list[InstanceRecord]: ...
+
+class BlockingJob:
+    _background: Background
+    id: str
+    _task: Any
+
+    def record(self) -> JobRecord: ...
+    def state(self) -> State: ...
+    def attempts(self) -> list[AttemptRecord]: ...
+    def log(self, *, attempt: int | None = None, after: str | None = None, limit: int = 1000) -> LogPage: ...
+    def blocked_by(self) -> list[str]: ...
+    def cancel(self) -> State: ...
