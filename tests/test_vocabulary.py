@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ FILES = sorted(
     path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "out" not in path.relative_to(ROOT).parts
 )
 DASHBOARD = ROOT / "dashboard/src"
+SOURCE = ROOT / "src/hanbeon"
 SURFACE_FOLDER = ROOT / "src/hanbeon/surfaces"
 _GERUND = re.compile(r"[a-z_]*ing$")
 _NOUNS = {"testing", "setting"}
@@ -26,6 +28,7 @@ _VAGUE = re.compile(r"(What|Who|Whoever|Whether|The same)\b")
 _OF_SPEECH = re.compile(r"\b(?:told|heard|may\(\))")
 _TRANSLATED = re.compile(r"\b(?:whoever|whatever|likewise|anew|in vain|by itself|told|heard|goes on)\b", re.IGNORECASE)
 """Words of translated prose: name the subject, or say `also`, `again`, `alone`, `continues`."""
+_TRANSLATED_COMMENT = re.compile(r"\b(?:whoever|likewise|anew|in\s+vain)\b", re.IGNORECASE)
 _TEST_LONGEST = 60
 _METHOD = re.compile(r"\.[lr]?strip\b")
 _REPLACED = {
@@ -69,6 +72,20 @@ def test_docstrings_name_their_subject() -> None:
         if _VAGUE.match(text)
     ]
     assert vague == []
+
+
+def _comments(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        yield from (token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT)
+
+
+def test_docstrings_and_comments_are_plain_english() -> None:
+    package = [path for path in FILES if SOURCE in path.parents]
+    texts = [
+        (_id(path), text) for path in package for text in (*_docstrings(ast.parse(path.read_text())), *_comments(path))
+    ]
+    assert len(texts) > 5_000
+    assert [(path, text) for path, text in texts if _TRANSLATED_COMMENT.search(text)] == []
 
 
 def test_names_of_tests_are_short_and_name_a_behaviour() -> None:

@@ -1,7 +1,7 @@
 """Tasks of the event loop that no body of a job can cancel but its own.
 
 `asyncio.all_tasks()` shows a body the loops of its worker and the bodies of other jobs. A body that cancels all that
-it finds there fails by itself, and nothing else ends: whoever asks is known by the context, which the tasks, callbacks
+it finds there fails by itself, and nothing else ends: the caller is known by the context, which the tasks, callbacks
 and threads of a body inherit from it.
 """
 

@@ -78,7 +78,7 @@ def get_logger(name: str) -> Logger:
 
 
 def log_enabled(name: str, level: int = logging.INFO) -> Callable[[], bool]:
-    """Return a check for whether an entry would be written: building thousands in vain costs too much."""
+    """Return a check for whether an entry would be written: building thousands for nothing costs too much."""
     logger = logging.getLogger(name)
     return lambda: _configured_structlog() is not None or logger.isEnabledFor(level)
 

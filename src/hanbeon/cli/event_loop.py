@@ -42,7 +42,7 @@ async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _report_unless_interrupted(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors that nobody handles. A second Ctrl-C ends whatever task it meets, which is none."""
+    """Log unhandled errors, except the KeyboardInterrupt of a second Ctrl-C."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 

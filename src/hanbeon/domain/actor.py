@@ -33,7 +33,7 @@ _admin: ContextVar[bool] = ContextVar("hanbeon_admin", default=True)
 
 @contextlib.contextmanager
 def acting(user: str, via: str, action: str, target: str | None = None, *, admin: bool = True) -> Iterator[None]:
-    """Record what is written inside as this user's. What it starts in the background is recorded likewise."""
+    """Record what is written inside as this user's. So is what it starts in the background."""
     named = None if target is None else _storable(target, TARGET_LIMIT)
     actor = Actor(str(uuid_utils.uuid7()), _storable(user, NAME_LIMIT), via, _storable(action, NAME_LIMIT), named)
     before = _admin.set(admin)

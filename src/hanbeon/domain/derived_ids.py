@@ -1,4 +1,4 @@
-"""Ids that are derived instead of drawn: whoever repeats the same step gets the same id."""
+"""Ids that are derived instead of drawn: a repeat of the same step gets the same id."""
 
 from __future__ import annotations
 

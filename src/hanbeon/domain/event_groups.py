@@ -1,7 +1,7 @@
 """Event groups: events of one kind from one transaction, stored with what they share written once.
 
 A batch of events is a list of events, or an object with groups. All events of a group happened when its batch was
-written. Its delta of the tallies is not stored: whoever needs it derives it from the events.
+written. Its delta of the tallies is not stored: readers derive it from the events.
 """
 
 from __future__ import annotations

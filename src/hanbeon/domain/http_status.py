@@ -1,4 +1,4 @@
-"""The meaning of an HTTP status that is not a success, for whoever sent the request."""
+"""The meaning of an HTTP status that is not a success, for the sender of the request."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Lookout:
         for wake in woken:
             wake()
         if pools:
-            # A little less than the pause of whoever asks, or every other look would be left out.
+            # A little less than the pause of the caller, or every other look would be left out.
             self._looks_at = now + 0.8 * self._settings.poll
         if may_be_ready:
             for pool in pools:

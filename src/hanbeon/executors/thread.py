@@ -66,7 +66,7 @@ class ThreadWork:
         """Nothing: no thread can be killed."""
 
     def _take(self) -> bool:
-        """Return True for the first caller: the thread that runs the body, or whoever makes sure that none will."""
+        """Return True for the first caller: the thread that runs the body, or the one that prevents it."""
         with self._lock:
             taken, self._is_taken = self._is_taken, True
         return not taken

@@ -90,7 +90,7 @@ class Artist:
         return _scaled(image, 2 * radius + 2)
 
     def _head_of(self, scene: Scene) -> Picture:
-        """The bar with clock and score; drawn anew when one of them changes."""
+        """The bar with clock and score; drawn again when one of them changes."""
         seconds = scene.t // 1_000
         key = (seconds, *scene.score.items())
         if self._head is None or self._head[0] != key:

@@ -81,7 +81,7 @@ def render_video(source: Path, target: Path, options: RenderOptions, report: Rep
 
 
 def render_thumbnail(source: Path, target: Path, options: RenderOptions, report: Report) -> Rendered:
-    """Render the liveliest moment of a replay to a PNG file, likewise."""
+    """Render the liveliest moment of a replay to a PNG file, in the same way."""
 
     def write(temporary: Path) -> None:
         duration = _checked(source, report)

@@ -212,8 +212,8 @@ def cookie_name(request: Request) -> str:
 def session_cookie(request: Request) -> str | None:
     """Return the secret of a login, if the request has one."""
     name = cookie_name(request)
-    # Not by the standard library, which decodes quoted values, in some versions in the square of their length: whoever
-    # sends a long one would stop the server. Our own are never quoted. The last one counts, as usual.
+    # Not by the standard library, which decodes quoted values, in some versions in the square of their length:
+    # a long one would stop the server. Our own are never quoted. The last one counts, as usual.
     for part in reversed("; ".join(request.headers.getlist("cookie")).split(";")):
         given, _, text = part.partition("=")
         if given.strip() == name:

@@ -48,7 +48,7 @@ class ConnectionLimit:
         if not self._open[_group(address)]:
             del self._open[_group(address)]
         now = self._clock.monotonic()
-        if now - self._told_at >= _TOLD_EVERY:  # Whoever opens too many does so by the thousand.
+        if now - self._told_at >= _TOLD_EVERY:  # A client that opens too many does so by the thousand.
             self._told_at = now
             _log.warning("connection_refused", address=address, limit=limit, open=self._number)
 

@@ -50,7 +50,7 @@ class RequestRest:
             self._transport.abort()
 
     def begin(self) -> None:
-        """Count anew: the next request has begun."""
+        """Begin to count again: the next request has begun."""
         self._dropped = 0
 
     def end(self) -> None:

@@ -43,7 +43,7 @@ def operation_routes(
 def _route(operation: Operation, endpoint: Endpoint) -> Route:
     route = Route(operation.path, endpoint, methods=[operation.method])
     if operation.acts and route.methods is not None:
-        route.methods.discard("HEAD")  # Whoever sends it, such as a preview of links, means to change nothing.
+        route.methods.discard("HEAD")  # Its senders, such as previews of links, mean to change nothing.
     return route
 
 
@@ -83,7 +83,7 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
         if operation.upload is not None:
             return await respond_to_upload(request, getattr(service, operation.upload), context.idempotency, respond)
         if operation.polled:
-            # Whoever may not see all gets an answer of their own.
+            # A user who may not see all gets another answer.
             key = (http.url.path, http.url.query, principal.scope in ALLOWED[Need.ADMIN])
             return await context.shared_reads.get(key, respond)
         if operation.creates:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class SharedRead(Generic[T]):
-    """A read of which one at a time is under way. Whoever asks gets one that begins afterwards, never an older one.
+    """Coalesces concurrent reads: callers share the next read, never one already started.
 
     So it shows whatever was committed before it was asked for, as a read of one's own would.
     """

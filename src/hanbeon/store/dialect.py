@@ -6,7 +6,7 @@
                                            row locks; SQLite's single writer needs none
 @share @keep                               row locks for readers: against changes; against deletion
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
-@held_until(column)                        the end of a lease, likewise hidden; without a lease, long past
+@held_until(column)                        the end of a lease, hidden, too; without a lease, long past
 @few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
                                            them instead of reading a table that it thinks is small
 @each[SELECT k.seq …]                      for each row of the relation before it, the seqs of this query as `s`
@@ -30,7 +30,7 @@
 @new_values(r) @new_parameters $priority   `job_columns`; their values in r, a row of @rows; their values as parameters,
                                            which follow those with numbers; the one of a column
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
-@head_columns                              likewise returned, of k, a job that will be claimed; no texts longer than $5
+@head_columns                              the same returned, of k, a job that will be claimed; no texts longer than $5
 @rank(urgent; priority)                    the order of a job in its lane, by these
 @contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now

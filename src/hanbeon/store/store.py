@@ -113,7 +113,7 @@ class Store(Transactions):
         if isinstance(database, SqliteDatabase):
             raise InvalidInput(_ONLY_OURS, field="transaction")
         # Its own identity may be from before a restart of the server.
-        if identity != await database.identity() and identity != await database.identity(anew=True):
+        if identity != await database.identity() and identity != await database.identity(again=True):
             raise OtherDatabase(
                 Rule("other_database"),
                 field="transaction",
@@ -264,7 +264,7 @@ class Store(Transactions):
         return await self.write(lambda tx: lease.note_begin(tx, held, begun=begun))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        """Prune what is older, by the database's clock, whatever that says."""
+        """Prune rows older than this by the database's clock, without `retain`'s clock check."""
         return await self.write(lambda tx: prune.prune(tx, self.lanes, self.retention, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:

@@ -53,7 +53,7 @@ class Transactions:
         self.lanes = LaneCache(clock)
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self.unfolded = UnfoldedBatches()
-        """Passed to the operations that read tallies, likewise."""
+        """Passed to the operations that read tallies, too."""
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self.retention: Sequence[Retention] | None = None

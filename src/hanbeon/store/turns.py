@@ -23,7 +23,7 @@ async def in_turns(items: Sequence[T], move: Callable[[Sequence[T]], Awaitable[R
     took = 0.0
     for part in in_parts(items, AT_ONCE):
         if answers:
-            # Half of the time belongs to others: SQLite lets in whoever asks while nobody writes, not who waited.
+            # Half of the time belongs to others: SQLite admits the one that asks while nobody writes.
             await asyncio.sleep(min(took, _PAUSE_MOST))
         began = time.monotonic()
         answers.append(await move(part))

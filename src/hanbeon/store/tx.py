@@ -35,7 +35,7 @@ was added, or a message is ready to be sent; an instance was drained or resumed.
 def ready_hint(tasks: Iterable[str]) -> str:
     """Return the hint that new jobs of these tasks are ready.
 
-    Jobs of built-in tasks have pools of their own, each of which would look in vain for most jobs.
+    Jobs of built-in tasks have pools of their own, each of which would look for nothing for most jobs.
     """
     return "work" if any(task.startswith(RESERVED) for task in tasks) else "job"
 

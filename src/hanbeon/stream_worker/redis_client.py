@@ -39,7 +39,7 @@ class _CancellableSends:
     """Sends of a connection of redis-py without `asyncio.wait_for`.
 
     Before Python 3.12 that swallows a cancellation which comes in the moment when the data has been sent: the task
-    goes on, and whoever cancelled it waits for its end for ever.
+    continues, and the caller that cancelled it waits for its end for ever.
     """
 
     async def send_packed_command(self: Any, *args: Any, **options: Any) -> None:

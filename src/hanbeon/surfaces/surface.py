@@ -102,7 +102,7 @@ class Surface(NamedTuple):
     queues: Sequence[Reference] = ()
     """Names in modules that reserve queues when they are imported; see `domain/reserved_queues.py`."""
     end_hook: Reference | None = None
-    """Its `EndHook`: writes in the transaction in which a job of its tasks ends, whoever ends it."""
+    """Its `EndHook`: writes in the transaction in which a job of its tasks ends, in any process."""
     retention: Reference | None = None
     """Its `Retention`: rows of its own that are deleted with their jobs, or by their age."""
     job_place: Reference | None = None

@@ -16,8 +16,8 @@ _IDLE_SECONDS = 30.0
 class KeptConnection:
     """A connection of a pool for single statements, one at a time.
 
-    It stays acquired while the pool has others: whoever needs the last one gets this. After any error it is thrown
-    away, because what became of its statement is unknown.
+    It stays acquired while the pool has others: a caller that needs the last one gets this. After any error it is
+    thrown away, because what became of its statement is unknown.
     """
 
     def __init__(self, pool: Any, connect_seconds: float) -> None:

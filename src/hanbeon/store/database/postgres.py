@@ -292,9 +292,9 @@ class PostgresDatabase:
         async with self.connection() as connection:
             await connection.execute(f"NOTIFY {CHANNEL}, '{' '.join(sorted(hints))}'")
 
-    async def identity(self, *, anew: bool = False) -> str:
+    async def identity(self, *, again: bool = False) -> str:
         """Identify the database and the running server; equal for all connections to it, until a restart."""
-        if self._identity is None or anew:
+        if self._identity is None or again:
             async with self.connection() as connection, connection.transaction():
                 self._identity = str(await connection.fetchval(IDENTITY))
         return self._identity

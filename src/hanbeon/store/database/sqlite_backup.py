@@ -73,7 +73,7 @@ class Replacement(NamedTuple):
 def replacing(target: Path) -> Iterator[Replacement]:
     """Give a path for a new database, which replaces `target` at the end of the block; the old one is kept beside it.
 
-    Refused while any process has the target open. Whoever opens it meanwhile waits, and then finds the old file moved.
+    Refused while any process has the target open. One that opens it meanwhile waits, and then finds the old file moved.
     """
     with contextlib.ExitStack() as held:
         part = held.enter_context(_part_of(target))

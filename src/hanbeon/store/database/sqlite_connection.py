@@ -157,7 +157,7 @@ class SqliteConnection:
             raise DatabaseUnavailable(ENDED)
 
     def close(self) -> asyncio.Future[None]:
-        """Close it after the calls that it has. Whoever awaits that and is cancelled, it is closed."""
+        """Close it after the calls that it has. It is closed even if the caller is cancelled."""
         return self._thread.close(partial(bordered, self._close))
 
     def _close(self) -> None:

@@ -28,7 +28,7 @@ from hanbeon.store.statements import add_statements
 from hanbeon.store.tx import Tx
 
 add_statements(Path(__file__).with_name("statements.sql"))
-# A lane whose batch was refused is one of a graph, most likely: every try would be in vain, and cost a round trip.
+# A lane whose batch was refused is one of a graph, most likely: every try would fail, and cost a round trip.
 _REFUSED_SECONDS = 1.0
 _STATUS = ("status", AttemptStatus.COMPLETED.value)
 

@@ -73,7 +73,7 @@ async def _succeed(tx: Tx, lanes: LaneCache, successes: Successes) -> int:
     if (await tx.fetch("changed_rows"))[0]["count"] != len(seqs):
         raise _Refused
     await _write_groups(tx, now, len(seqs), successes.body)
-    # Whoever adds a dependent has committed, or begins after this.
+    # A transaction that adds a dependent has committed, or begins after this.
     await meet_dependents(tx, lanes, seqs)
     return now
 

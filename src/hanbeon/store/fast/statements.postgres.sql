@@ -98,7 +98,7 @@ SELECT d.seq, d.id, d.lane, d.fence, d.started_at, d.now FROM done AS d
 -- event, in one statement that is a transaction by itself. All of them are written or none: if one is not found (a stale
 -- fence, an expired lease, a requested stop, a row that another transaction has locked, a restored database), or if a job
 -- depends on one of them, the general path handles them. The clock and the edges are read after the rows are locked, the
--- edges by a function, which sees what was committed after this statement began: whoever adds an edge has locked the
+-- edges by a function, which sees what was committed after this statement began: a transaction that adds an edge has locked the
 -- job until its commit. Results that are alike are $4, others are in the object $5.
 WITH free AS MATERIALIZED (
   SELECT k.seq, k.locked_until FROM hanbeon.job AS k

@@ -51,7 +51,7 @@ WHERE j.seq = CAST(r.key AS integer) AND j.fence = r.value ->> 0 AND j.instance 
 RETURNING j.seq, j.id, j.lane, j.fence, j.started_at, n.now
 
 -- name: succeed_batch
--- SQLite only: the plain successes of attempts with the same fence and the same result $5. Whoever runs it counts the
+-- SQLite only: the plain successes of attempts with the same fence and the same result $5. The caller counts the
 -- changed rows, and rolls back if some are missing: then the general path handles them.
 UPDATE hanbeon.job AS j
 SET state = 'succeeded', result = $5, finished_at = $4, failure_type = NULL, error_message = NULL, locked_until = NULL,

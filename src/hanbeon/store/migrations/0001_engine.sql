@@ -36,7 +36,7 @@ CREATE TABLE hanbeon.lane (
   task text NOT NULL,
   role text NOT NULL DEFAULT '',
   concurrency_key text NOT NULL DEFAULT '',
-  -- Its last use, but for an hour: whoever enqueues in it writes that down now and then.
+  -- Its last use, but for an hour: enqueues in it note that now and then.
   used_at bigint NOT NULL,
   UNIQUE (queue_id, task, role, concurrency_key)
 );
@@ -53,8 +53,8 @@ CREATE TABLE hanbeon.job (
   state text NOT NULL CHECK (state IN (@states)),
   urgent boolean NOT NULL,
   priority integer NOT NULL,
-  -- Its order in its lane: urgent jobs first, then the lower priority; then the older, by seq. Written by whoever
-  -- writes these two: for a generated column PostgreSQL reads the expression again with every row that is updated.
+  -- Its order in its lane: urgent jobs first, then the lower priority; then the older, by seq. Written by the
+  -- writers of these two: for a generated column PostgreSQL reads the expression again with every row that is updated.
   rank bigint NOT NULL CONSTRAINT hanbeon_job_rank CHECK (rank = @rank(urgent; priority)),
   run_at bigint NOT NULL,
   created_at bigint NOT NULL,
@@ -118,7 +118,7 @@ CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pendi
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND NOT blocked;
 -- All jobs of a queue that a surface created: a surface stores its own data in `meta`; other jobs cost nothing.
 CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
--- Likewise for failed and cancelled jobs only.
+-- The same for failed and cancelled jobs only.
 CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
 -- Operators look for what failed, among many that did not; only these jobs pay for it.

@@ -72,7 +72,7 @@ class Matching(NamedTuple):
 async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter, most: int = ALL_JOBS) -> Matching:
     """Return the newest jobs that match now. One query: one per batch would read the rest every time.
 
-    Jobs that were asked to stop come last, so that whoever asks again gets to the others.
+    Jobs that were asked to stop come last, so that a repeated call gets to the others.
     """
     rows = await tx.fetch(
         "unfinished_matching",

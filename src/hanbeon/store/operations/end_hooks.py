@@ -1,6 +1,6 @@
 """End hooks: writes that the owner of a task adds to the transaction in which a job of that task ends.
 
-Whoever ends the job: its completion, a failure, a timeout, the recovery by another instance, a cancel, a dependency.
+Every end of the job calls it: completion, failure, timeout, recovery by another instance, cancel, dependency.
 A surface declares the hook of its tasks, and `surfaces/store_parts.py` registers it before a store is used. Without its
 hook a job would end and its owner would never learn of it, so the end of a built-in job without one is refused.
 """
@@ -44,7 +44,7 @@ OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
 
 
 OnProgress = Callable[[Tx, str, str], Awaitable[None]]
-"""`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text. Likewise."""
+"""`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text."""
 
 
 class LostAttempt(NamedTuple):
@@ -56,7 +56,7 @@ class LostAttempt(NamedTuple):
 
 
 OnLoss = Callable[[Tx, Sequence[LostAttempt]], Awaitable[None]]
-"""Writes that go with losses. Likewise."""
+"""Writes that go with losses."""
 
 
 class EndHook(NamedTuple):

@@ -110,7 +110,7 @@ async def run_now(tx: Tx, lanes: LaneCache, task: str, args: str, execution_id: 
 async def make(tx: Tx, lanes: LaneCache, wanted: Sequence[ExecutionRequest]) -> set[str]:
     """Create executions of tasks that are locked; return the ids of those created.
 
-    Many are copied: whoever asks for many has seen under the locks that their keys are free.
+    Many are copied: the caller has seen under the locks that their keys are free.
     """
     jobs = [each.job() for each in wanted]
     check_batch(jobs)

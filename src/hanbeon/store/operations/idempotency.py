@@ -50,7 +50,7 @@ async def store_response(tx: Tx, request: IdempotentRequest, status: int, header
 
 
 async def forget_request(tx: Tx, request: IdempotentRequest) -> None:
-    """Forget a request that had no effect, so that its key can be used anew.
+    """Forget a request that had no effect, so that its key can be used again.
 
     If it was tried before, an earlier try may have had its effect: then it is only released.
     """

@@ -48,7 +48,7 @@ def keyed(rows: Iterable[Any], key: str, size: str = "bytes") -> list[tuple[Any,
 
 
 def merged(slices: Iterable[Slice[T]], place: Callable[[T], int], limit: int) -> Slice[T]:
-    """Merge slices of several lists: nothing behind the end of one that goes on, because it may come in between."""
+    """Merge sorted slices, up to the end of the first slice that has more rows."""
     slices = list(slices)
     ends = [place(each.items[-1]) for each in slices if each.more and each.items]
     found = sorted((item for each in slices for item in each.items), key=place)

@@ -147,7 +147,7 @@ async def queue_page(
 async def dependencies_of_page(tx: Tx, page: Slice[JobRecord]) -> tuple[Slice[JobRecord], dict[str, list[Dependency]]]:
     """Return the page with the dependencies of its jobs, shortened where these are too many.
 
-    In small parts: of jobs with very many each, few are read in vain.
+    In small parts: of jobs with very many each, few are read for nothing.
     """
     found: dict[str, list[Dependency]] = {}
     sizes: list[tuple[JobRecord, int]] = []

@@ -32,7 +32,7 @@ def context_limit(max_payload_bytes: int) -> int:
 
 
 def value_limit(max_payload_bytes: int) -> int:
-    """Return the maximum size of arguments, and of what an operation returns, likewise."""
+    """Return the maximum size of arguments, and of what an operation returns."""
     return max_payload_bytes // 2
 
 

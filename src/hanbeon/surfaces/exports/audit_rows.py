@@ -17,7 +17,7 @@ async def replay_page(tx: Tx, after: int) -> list[ReplayRecord]:
 
 
 async def export_page(tx: Tx, after: int) -> list[ExportRecord]:
-    """Return the next exports after this one, likewise."""
+    """Return the next exports after this one."""
     return [export_record(row) for row in await tx.fetch("audit_exports", after, _AT_ONCE)]
 
 

@@ -51,7 +51,7 @@ def open_below(root: Path, uri: str) -> BinaryIO:
 
 
 def make_folder_of(root: Path, uri: str) -> None:
-    """Make the folder of a file that is to be below the root, likewise. Raises InvalidOutputPath."""
+    """Make the folder of a file that is to be below the root. Raises InvalidOutputPath."""
     *folders, _ = _names(root, uri)
     folder = os.open(made(root), _ROOT)
     with _refusing(uri):

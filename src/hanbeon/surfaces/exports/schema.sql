@@ -16,7 +16,7 @@ CREATE TABLE hanbeon.replay (
 CREATE INDEX hanbeon_replay_owner ON hanbeon.replay (owner, id);
 CREATE INDEX hanbeon_replay_created ON hanbeon.replay (created_at);
 
--- The sum of each user's replays: its row is locked by whoever adds one, so that no two pass the quota together.
+-- The sum of each user's replays: its row is locked to add one, so that no two pass the quota together.
 CREATE TABLE hanbeon.replay_usage (
   owner text PRIMARY KEY,
   bytes bigint NOT NULL CHECK (bytes >= 0)

@@ -102,7 +102,7 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     An event announces it to subscribers.
     """
     office = await lock_office(tx, office_id)
-    # First: whoever retries a job of it keeps the queue until that job is seen below.
+    # First: a retry of a job of it keeps the queue until that job is seen below.
     await leave_queues(tx, [office.queue])
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):

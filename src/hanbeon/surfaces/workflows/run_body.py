@@ -191,7 +191,7 @@ async def _run_step(
     except Exception as error:
         # For good: the step has done its work, and would do it again.
         return await _attempt_failed(state, step, unforeseen(error, permanent=True), index)
-    # The handler may have written the record anew.
+    # The handler may have written the record again.
     await state.write(
         msgspec.structs.replace(
             state.steps[index],

@@ -174,7 +174,7 @@ def _is_replaceable(workflow: WorkflowRecord, job: Any, now: int) -> bool:
 
 
 async def _add_registered(tx: Tx, lanes: LaneCache, workflow: WorkflowRecord, at: int) -> WorkflowRecord:
-    # One run per activation and time, whoever registers it.
+    # One run per activation and time, no matter who registers it.
     cause = f"{workflow.id}/{workflow.activation}/{at}"
     run_id = derived_id(max(0, at), "workflow", cause)
     job = NewJob(
@@ -361,7 +361,7 @@ async def _notify(tx: Tx, lanes: LaneCache, failed: Sequence[EndedJob]) -> None:
 
 
 async def step_jobs_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> None:
-    """Let the runs go on that wait for these jobs. One that is being changed just now looks by itself."""
+    """Resume runs that wait for these jobs; a locked run re-checks when it is written."""
     rows = await tx.fetch("runs_waiting_for_jobs", to_json(sorted(job.id for job in ended)))
     seqs = [row["seq"] for row in await tx.fetch("bring_forward", to_json([row["seq"] for row in rows]))]
     if seqs:

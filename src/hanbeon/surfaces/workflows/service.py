@@ -308,7 +308,7 @@ class Workflows(SchedulerEndpoints):
         return (await run_rows.settle(tx, self._store.lanes, (after, job)))[0]
 
     async def _moved(self, tx: Tx, before: WorkflowRecord, status: WorkflowStatus) -> WorkflowRecord:
-        """The workflow in another status. Activating begins a new activation, for which each mode counts anew."""
+        """The workflow in another status. Activating begins a new activation, for which each mode counts again."""
         after = msgspec.structs.replace(before, status=status, version=before.version + 1)
         if status is not WorkflowStatus.ACTIVE:
             return after

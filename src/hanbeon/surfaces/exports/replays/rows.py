@@ -82,7 +82,7 @@ async def replay_of(tx: Tx, owner: str, replay_id: int) -> ReplayRecord:
 
 
 async def lock_replay(tx: Tx, owner: str, replay_id: int) -> ReplayRecord:
-    """Return a replay that stays until the commit: whoever exports or deletes it comes one after the other."""
+    """Return a replay that stays until the commit: its exports and deletion come one after the other."""
     return _one(await tx.fetch("lock_replay", replay_id, owner), replay_id)
 
 

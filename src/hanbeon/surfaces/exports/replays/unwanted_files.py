@@ -29,7 +29,7 @@ class UnwantedFile(NamedTuple):
     path: str
     kept: str = ""
     delay_us: int = 0
-    """How long it is left alone: whoever writes it may give it an owner until then."""
+    """How long it is left alone: the process that writes it may give it an owner until then."""
 
 
 async def add_unwanted(tx: Tx, files: Iterable[UnwantedFile]) -> list[int]:
