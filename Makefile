@@ -32,7 +32,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow servers check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
+.PHONY: help setup run demo test test-slow servers check quick units lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,7 +82,7 @@ demo: setup ## Watch a worker run a graph of jobs
 # ALL=1 has one run, with one collection and one end at which workers wait for the last tests; a full case proves what
 # its short one does.
 test: setup servers ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
-	@$(MAKE) -j2 --output-sync=target lint bytecode
+	@$(MAKE) -j2 --output-sync=target lint bytecode units
 	$(PYTEST) $(JOBS) -m "not $(if $(ALL),short,slow)" --rerun-timing $(ARGS)
 
 test-slow: setup servers ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
@@ -93,11 +93,15 @@ servers:
 	@tools/system_packages.sh
 
 check: setup ## Run every check and the quick tests, without servers (under a minute)
-	@$(MAKE) -j2 --output-sync=target lint quick
+	@$(MAKE) -j2 --output-sync=target lint quick units
 
 # mypy has one core while it reads everything anew.
 quick: setup
 	$(PYTEST) $(CORES) -m "not postgres and not slow" $(QUICK) $(ARGS)
+
+# What is pure in the page's scripts, in one process of Node.
+units: setup
+	@$(BIN)/python -m tools.dashboard_checks test
 
 # In a fresh clone each worker would compile every test module; one process does so while mypy has the other core.
 bytecode: setup

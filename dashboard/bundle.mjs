@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const SOURCE = join(dirname(fileURLToPath(import.meta.url)), "src");
+export const SOURCE = join(dirname(fileURLToPath(import.meta.url)), "src");
 const SHARED = {
   bundle: true,
   minify: true,

@@ -192,6 +192,10 @@ async function check(): Promise<void> {
   }
 }
 
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+  document.documentElement.lang = language.value;
+});
 let wasLost = false;
 effect(() => {
   if (!lastAnswer.value.ok) wasLost = true;

@@ -16,7 +16,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.validation import convert, structs_in
-from tests.dashboard.korean import korean, refused, rendered
+from tests.dashboard.korean import korean, refused
 
 _WRONG: tuple[Any, ...] = (None, True, "", "\0", -(10**18), 0.5, [], [None], {}, {"x": None}, {"": None})
 
@@ -95,13 +95,3 @@ def test_rules_are_sentences_in_korean() -> None:
         ),
     }
     assert korean(said) == list(said.values())
-
-
-def test_particles_follow_the_sound_before_them() -> None:
-    forms = {
-        "은/는": {"표": "는", "값": "은", "'값'": "은", "3": "은", "5": "는", "queue": "은(는)"},
-        "으로/로": {"값": "으로", "표": "로", "메일": "로", "8": "로", "6": "으로", "queue": "(으)로"},
-        "이어야/여야": {"정수": "여야", "문자열": "이어야", "queue": "이어야"},
-    }
-    texts = [(f"{{x:{form}}}", {"x": text}) for form, cases in forms.items() for text in cases]
-    assert rendered(texts) == [text + after for cases in forms.values() for text, after in cases.items()]

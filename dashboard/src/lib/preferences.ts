@@ -33,11 +33,6 @@ export const language = kept<Language>("language", ["en", "ko"], korean ? "ko" :
 export const theme = kept<"light" | "dark">("theme", ["light", "dark"], dark ? "dark" : "light");
 export const zone = kept<"local" | "kst">("zone", ["local", "kst"], "local");
 
-effect(() => {
-  document.documentElement.dataset.theme = theme.value;
-  document.documentElement.lang = language.value;
-});
-
 export interface View {
   name: string;
   query: string;

@@ -77,7 +77,7 @@ function commands(): Choice[] {
   ];
 }
 
-function jobsFor(text: string): Choice[] {
+export function jobsFor(text: string): Choice[] {
   const id = text.toLowerCase();
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id))
     return [{ kind: JOB, text: w("openJob", id), run: () => go(["jobs", id]) }];

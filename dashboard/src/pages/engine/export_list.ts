@@ -37,7 +37,7 @@ export async function exportList(filter: Query, kind: ListKind, progress: (found
   return jobs.length;
 }
 
-function csv(jobs: EngineJob[]): string {
+export function csv(jobs: EngineJob[]): string {
   const rows = jobs.map((job) => COLUMNS.map((name) => cell(job[name])).join(","));
   // The mark at the beginning tells spreadsheets that it is UTF-8.
   return `\ufeff${[COLUMNS.join(","), ...rows].join("\r\n")}\r\n`;

@@ -17,10 +17,11 @@ import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { Act, type Command, Copies, Crumb, quoted } from "../../ui/act";
 import { Panel, say, wordsOf } from "../../ui/parts";
-import { type Flow, readValue, shownValue, WEEKDAYS } from "./parts";
+import { type Flow, WEEKDAYS } from "./parts";
 import { type Draft, StepFields } from "./step_fields";
 import { NAME } from "./surface";
 import { w } from "./texts";
+import { readValue, shownValue } from "./values";
 
 const TYPES: StepType[] = ["message", "http", "wait", "task"];
 const MODES: [Mode, "modeImmediate" | "modeDelayed" | "modeScheduled" | "modeRecurring"][] = [

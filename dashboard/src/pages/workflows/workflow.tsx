@@ -8,9 +8,10 @@ import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { Act, Copies, Crumb, quoted } from "../../ui/act";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting, wordsOf } from "../../ui/parts";
-import { type Flow, gist, inWords, Mark, NextRun, readValue, StatusBadge, shownValue, statusOf } from "./parts";
+import { type Flow, gist, inWords, Mark, NextRun, StatusBadge, statusOf } from "./parts";
 import { NAME } from "./surface";
 import { w } from "./texts";
+import { readValue, shownValue } from "./values";
 import { commandsOf, runNow, toggle } from "./workflows";
 
 const RUNS = 20;
