@@ -154,10 +154,10 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
     async def stats(self, office_id: str) -> schemas.JobQueueStats:
         """Count the jobs by status, exactly; as cheap with ten million jobs as with ten."""
         office = await self._record(office_id)
-        stock = await self._store.read(lambda tx: stock(tx, office.queue, self._store.unfolded))
-        done = stock.count(State.SUCCEEDED)
-        counts = {status_of_state(state).value: stock.count(state) for state in State}
-        mean = round(stock.ran / done / 1_000, 3) if done else 0
+        counted = await self._store.read(lambda tx: stock(tx, office.queue, self._store.unfolded))
+        done = counted.count(State.SUCCEEDED)
+        counts = {status_of_state(state).value: counted.count(state) for state in State}
+        mean = round(counted.ran / done / 1_000, 3) if done else 0
         return schemas.JobQueueStats(office_id=office.id, avg_completion_time=mean, **counts)
 
     async def process(self, office_id: str) -> schemas.Processed:
