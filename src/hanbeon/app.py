@@ -6,7 +6,7 @@ import contextlib
 import copy
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock, SystemClock, micros
@@ -47,8 +47,6 @@ from hanbeon.store.store import Store
 from hanbeon.store.unknown_outcome import enqueue_once
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.surfaces.installation import Installation
-from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
-from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
 from hanbeon.surfaces.store_parts import equip, migrate
 from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks import import_guard
@@ -59,6 +57,9 @@ from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 from hanbeon.worker_factory import surface_worker, whole_worker
+
+if TYPE_CHECKING:
+    from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -183,12 +184,12 @@ class App(TaskDefinitions, Installation):
     def _service(self, surface: Surface) -> Any:
         return load(surface.service)(self)
 
-    def schedule(self, name: str, task: AnyTask, **fields: Unpack[ScheduleSettingsFields]) -> None:
+    def schedule(self, name: str, task: Task[..., Any] | str, **fields: Unpack[ScheduleSettingsFields]) -> None:
         """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers apply it when they start.
 
         Fields that an operator changes keep their value until the declaration changes.
         """
-        self.declared["schedules"].declare(name, {"task": name_of_task(task), **fields})
+        self.declared["schedules"].declare(name, {"task": task, **fields})
 
     # Enqueueing
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hanbeon.client.client import AsyncClient, Client
 from hanbeon.client.problems import (
     Changed,
@@ -20,7 +22,10 @@ from hanbeon.client.problems import (
     UnexpectedAnswer,
     Unreachable,
 )
-from hanbeon.surfaces.offices.schemas import JobSpec
+from hanbeon.surfaces.surface import load
+
+if TYPE_CHECKING:
+    from hanbeon.surfaces.offices.schemas import JobSpec
 
 __all__ = [
     "AsyncClient",
@@ -42,3 +47,11 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
 ]
+
+_OF_SURFACES = {"JobSpec": "hanbeon.surfaces.offices.schemas:JobSpec"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _OF_SURFACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return load(_OF_SURFACES[name])

@@ -13,7 +13,7 @@ from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules import definitions
 from hanbeon.surfaces.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
-from hanbeon.surfaces.schedules.references import as_json
+from hanbeon.surfaces.schedules.references import as_json, name_of_task
 from hanbeon.surfaces.schedules.schemas import DeclaredSettings
 from hanbeon.surfaces.schema import Name
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
@@ -81,7 +81,7 @@ class DeclaredSchedules:
 
     def declare(self, name: str, fields: Mapping[str, Any]) -> None:
         """Check the fields of a schedule, and declare it in code."""
-        self.add(declared_schedule(name, fields))
+        self.add(declared_schedule(name, {**fields, "task": name_of_task(fields["task"])}))
 
     def check(self, origin: str, schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> None:
         """Reject a set if one of its names is declared elsewhere, or if arguments do not match their task."""
