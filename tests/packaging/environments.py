@@ -51,24 +51,22 @@ class Environment:
         self.bin = folder / "environment/bin"
         self.folder = folder / "work"
         self.folder.mkdir(parents=True)
-        _succeed([python, "-m", "venv", str(self.bin.parent)])
-        pins = folder / "pins.txt"
+        self._wheel, self._interpreter = wheel, python
+        # Half of what an environment costs is its own pip, which ours installs just as well without.
+        subprocess.run([python, "-m", "venv", "--without-pip", str(self.bin.parent)], check=True, timeout=_SECONDS)
         # Versions without hashes: the wheel itself has none in the list.
-        pins.write_text(re.sub(r" \\\n( +--hash=\S+( \\)?\n)+", "\n", (ROOT / "constraints.txt").read_text()))
-        wanted = str(wheel) if extra is None else f"{wheel}[{extra}]"
-        install = [
-            str(self.bin / "pip"),
-            "install",
-            "--quiet",
-            "--no-compile",
-            "--only-binary",
-            ":all:",
-            "--constraint",
-            str(pins),
-        ]
-        done = _run([*install, wanted], self.folder)
+        self._pins = folder / "pins.txt"
+        self._pins.write_text(re.sub(r" \\\n( +--hash=\S+( \\)?\n)+", "\n", (ROOT / "constraints.txt").read_text()))
+        self.install(extra)
+
+    def install(self, extra: str | None) -> None:
+        """Install the wheel, or what this extra adds to it."""
+        options = ["--quiet", "--no-compile", "--only-binary", ":all:", "--constraint", str(self._pins)]
+        wanted = str(self._wheel) if extra is None else f"{self._wheel}[{extra}]"
+        pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install"]
+        done = _run([*pip, *options, wanted], self.folder)
         if done.returncode and "No matching distribution" in done.stderr:
-            unavailable(f"the package source has no wheels for {python}: {done.stderr[-500:]}")
+            unavailable(f"the package source has no wheels for {self._interpreter}: {done.stderr[-500:]}")
         assert done.returncode == 0, done.stderr
 
     def hanbeon(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -125,7 +123,3 @@ def fetch(url: str) -> str:
 def _run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in environment(**more).items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder, env=clean, timeout=_SECONDS)
-
-
-def _succeed(command: list[str]) -> None:
-    subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)

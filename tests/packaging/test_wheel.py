@@ -87,8 +87,18 @@ def test_wheel_without_the_dashboard_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("python", _PYTHONS)
-def test_core_runs_jobs_and_names_extras(python: str, make: Make) -> None:
+def test_core_names_extras_and_all_brings_them(
+    python: str, make: Make, receiver: str, request: pytest.FixtureRequest
+) -> None:
     core = make(None, python)
+    _check_core(core)
+    if python in _PYTHONS[1:]:  # Of the first, each extra is tested on its own.
+        core.install("all")
+        for feature in _FEATURES.values():
+            feature(core, receiver, request)
+
+
+def _check_core(core: Environment) -> None:
     assert "hanbeon" in core.packages()
     assert len(core.packages()) <= INSTALLED_MOST, core.packages()
     for arguments in (["init"], ["migrate"], ["jobs"], ["verify"], ["config", "check"]):
@@ -114,14 +124,6 @@ def test_extra_brings_its_feature(extras: list[str], make: Make, receiver: str, 
     assert installed.python(features.CORE) == "42\n"
     for each in extras:
         _FEATURES[each](installed, receiver, request)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("python", _PYTHONS[1:])
-def test_all_brings_every_feature(python: str, make: Make, receiver: str, request: pytest.FixtureRequest) -> None:
-    installed = make("all", python)
-    for feature in _FEATURES.values():
-        feature(installed, receiver, request)
 
 
 def _server(installed: Environment, receiver: str, request: pytest.FixtureRequest) -> None:

@@ -20,7 +20,9 @@ from tests.storm.sizes import TIMEOUT, short_on, sized
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 Step = tuple[str, int]
-CHAINS = sized(200, 1_000)
+CHAINS = sized(100, 1_000)
+LENGTH = sized(6, 10)
+"""Of a chain that is killed inside and between all of its operations, forward and back."""
 
 
 class Scene:
@@ -94,7 +96,7 @@ async def kill_and_replace(scene: Scene, workers: Fleet) -> None:
 
 @short_on("sqlite")
 async def test_chain_survives_kills_inside_operations(database_url: str, share: float, tmp_path: Path) -> None:
-    async with scene_of(database_url, tmp_path, 10 if share == 1 else 2) as (scene, workers):
+    async with scene_of(database_url, tmp_path, LENGTH if share == 1 else 2) as (scene, workers):
         killed = scene.steps if share == 1 else scene.steps[1::2]
         for step in killed:
             scene.hold(step)
@@ -108,7 +110,7 @@ async def test_chain_survives_kills_inside_operations(database_url: str, share: 
 @pytest.mark.slow
 @pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
 async def test_chain_survives_kills_between_operations(database_url: str, tmp_path: Path) -> None:
-    async with scene_of(database_url, tmp_path, 10) as (scene, workers):
+    async with scene_of(database_url, tmp_path, LENGTH) as (scene, workers):
         await scene.begin()
         for number in range(1, len(scene.steps)):
             await scene.after(number)
