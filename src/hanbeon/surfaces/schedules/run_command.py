@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
-
-if TYPE_CHECKING:
-    from hanbeon.surfaces.engine.schemas import EngineJob
 
 
 def run(
@@ -44,7 +41,7 @@ async def _run(
     async with open_with_tasks(target, database) as (installation, has_tasks):
         created = await installation.schedules.run(task, args)
 
-        async def shape(_: EngineJob) -> Any:
+        async def shape(_: object) -> Any:
             return await installation.schedules.execution(created.execution_id)
 
         with hint_on_interrupt(created.execution_id):
