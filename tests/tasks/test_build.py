@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 import tests.properties  # noqa: F401 - how property tests run
 from hanbeon import App
+from hanbeon.domain import job_template
 from hanbeon.domain.job import NewJob
+from hanbeon.domain.job_template import digest_of
 from hanbeon.errors import HanbeonError
 from hanbeon.settings import Settings
 from hanbeon.store import records
-from hanbeon.store.fast import single
 from hanbeon.store.fast.single import single_values
 from hanbeon.store.records import policy_text
 from hanbeon.tasks import build, task
@@ -87,13 +88,13 @@ _ARGUMENTS = st.sampled_from([1, True, 1.0, 0.0, -0.0, None, "a", Text("a"), [1]
 def _stored(job: NewJob) -> tuple[Any, ...]:
     """Return all that a store writes of it, as bytes where equal things may be written differently."""
     columns = single_values(job, _Lanes())  # type: ignore[arg-type]
-    return (msgspec.json.encode(job), job.digest(), repr(columns), policy_text(job.policy))
+    return (msgspec.json.encode(job), digest_of(job), repr(columns), policy_text(job.policy))
 
 
 def _freshly(job: NewJob) -> tuple[Any, ...]:
     """Compute the same without any cache."""
     _, _, columns, _ = _stored(job)
-    return (msgspec.json.encode(job), job.digest(), columns, msgspec.json.encode(job.policy).decode())
+    return (msgspec.json.encode(job), digest_of(job), columns, msgspec.json.encode(job.policy).decode())
 
 
 def _outcome(build: Any) -> Any:
@@ -131,12 +132,12 @@ def test_digest_does_not_depend_on_earlier_jobs(first: float) -> None:
     """Options that are equal and written differently are one policy, also in a process that has seen neither."""
     digests = set()
     for jitter in (first, float(first), first + 0.0):
-        for cached in (build._kind, task._policy, single._shared, records.policy_text):
+        for cached in (build._template, task._policy, job_template._template, records.policy_text):
             cached.cache_clear()
         app = App()
         work = app.task(name=f"w{abs(first)}", jitter=jitter)(_work)
         job = new_job(app.tasks, Settings(), JobRequest(task=work, args="{}"))
-        digests.add((job.digest(), policy_text(job.policy), msgspec.json.encode(job.policy)))
+        digests.add((digest_of(job), policy_text(job.policy), msgspec.json.encode(job.policy)))
     assert len(digests) == 1
 
 

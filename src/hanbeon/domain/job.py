@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -82,39 +80,16 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """True if it waits for other jobs or for a time, rather than being ready immediately."""
         return bool(self.depends_on) or self.delay_us is not None or self.run_at_us is not None
 
-    def digest(self) -> str:
-        """Return a digest that tells bodies apart when an id or an idempotency key is reused. It excludes the id."""
-        hashing = self._shared_digest()
-        hashing.update(_own_bytes(self.args, self.meta))
-        return hashing.hexdigest()
-
-    def digests(self) -> Callable[[str, str | None], str]:
-        """Return a function from arguments and meta to the digest, for jobs that differ from this one only in those.
-
-        The shared fields are hashed once.
-        """
-        start = self._shared_digest().copy
-
-        def digest(args: str, meta: str | None) -> str:
-            hashing = start()
-            hashing.update(_own_bytes(args, meta))
-            return hashing.hexdigest()
-
-        return digest
-
-    def _shared_digest(self) -> hashlib.blake2b:
-        shared = msgspec.structs.replace(self, id="", args="", meta=None, on_conflict=OnConflict.REFUSE)
-        return hashlib.blake2b(msgspec.json.encode(shared), digest_size=12)
-
     def validate(self, max_payload_bytes: int) -> None:
         """Raise for the first invalid field, before anything is written."""
         check_own(self.id, self.args, self.meta, max_payload_bytes)
         self.validate_shared()
 
     def validate_shared(self) -> None:
-        """Like `validate`, for the fields that jobs of one kind share: all but those of `check_own`."""
+        """Like `validate`, for all fields but those of `check_own`."""
         _check_lane(self.task, self.queue, self.role)
-        for field in ("concurrency_key", "idempotency_key", "unique_key", "work_item"):
+        check_keys(self.idempotency_key, self.unique_key)
+        for field in ("concurrency_key", "work_item"):
             if name := getattr(self, field):
                 check_name(field, name, required=False)
         check_priority(self.priority)
@@ -304,6 +279,13 @@ def check_own(job_id: str, args: str, meta: str | None, max_payload_bytes: int) 
         check_size("meta", meta, max_payload_bytes)
 
 
+def check_keys(idempotency_key: str | None, unique_key: str | None) -> None:
+    if idempotency_key:
+        check_name("idempotency_key", idempotency_key, required=False)
+    if unique_key:
+        check_name("unique_key", unique_key, required=False)
+
+
 def rank_of(urgent: bool, priority: int) -> int:
     """Return the order of a job in its lane: urgent jobs first, then the lower priority."""
     return priority - URGENT_RANKS if urgent else priority
@@ -324,11 +306,6 @@ def check_size(field: str, text: str, limit: int) -> None:
             Rule("payload_too_large", most=limit, got=size),
             field=field,
         )
-
-
-def _own_bytes(args: str, meta: str | None) -> bytes:
-    """Return what is hashed of a job itself. Meta as JSON, which ends itself: the arguments may begin like anything."""
-    return msgspec.json.encode(meta) + args.encode()
 
 
 @lru_cache(maxsize=1024)

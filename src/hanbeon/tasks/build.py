@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.domain.batch import Batch
-from hanbeon.domain.job import NewJob, check_own
+from hanbeon.domain.job import NewJob, check_keys, check_own
+from hanbeon.domain.job_template import JobTemplate, template_of
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
@@ -55,28 +56,31 @@ def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
 def new_job(tasks: Registry, settings: Settings, request: JobRequest[Any]) -> NewJob:
     """Build the job of one request, valid by itself. What is the same for many is built and checked once."""
     _check_task(tasks, request)
-    kind = _known_kind(request, settings.zone) if _recurs(request) else None
-    if kind is not None:
+    template = _known_template(request, settings.zone) if _recurs(request) else None
+    if template is not None:
         check_own(request.id, request.args, None, settings.max_payload_bytes)
-        return msgspec.structs.replace(kind, id=request.id, args=request.args)
+        if request.idempotency_key is None and request.unique_key is None:
+            return template.make(request.id, request.args)
+        check_keys(request.idempotency_key, request.unique_key)
+        return template.make(request.id, request.args, None, (request.idempotency_key, request.unique_key, None))
     job = request.to_new_job(settings.zone)
     job.validate(settings.max_payload_bytes)
     return job
 
 
-def _known_kind(request: JobRequest[Any], zone: ZoneInfo) -> NewJob | None:
-    """Return the kind of the request; None if it is not valid, so that the job as a whole says why."""
+def _known_template(request: JobRequest[Any], zone: ZoneInfo) -> JobTemplate | None:
+    """Return the template of the request; None if it is not valid, so that the job as a whole says why."""
     try:
-        return _kind(msgspec.structs.replace(request, id="", args=""), zone)
+        return _template(msgspec.structs.replace(request, id="", args="", idempotency_key=None, unique_key=None), zone)
     except InvalidInput:
         return None
 
 
 @lru_cache(maxsize=256)
-def _kind(request: JobRequest[Any], zone: ZoneInfo) -> NewJob:
-    kind = request.to_new_job(zone)
-    kind.validate_shared()
-    return kind
+def _template(request: JobRequest[Any], zone: ZoneInfo) -> JobTemplate:
+    job = request.to_new_job(zone)
+    job.validate_shared()
+    return template_of(job)
 
 
 def _recurs(request: JobRequest[Any]) -> bool:
@@ -90,16 +94,17 @@ def _check_task(tasks: Registry, request: JobRequest[Any]) -> None:
 
 
 def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> Batch:
-    """Build the jobs of the requests, each valid by itself.
-
-    Most are of a few kinds and differ only in their ids and arguments, so each kind is checked once.
-    """
+    """Build the jobs of the requests, each valid by itself. Most are of a few templates."""
     batch = Batch(settings.max_payload_bytes)
     numbers: dict[tuple[Any, ...], int] = {}
     for request in requests:
-        kind = msgspec.structs.astuple(request)[_KIND] if _recurs(request) else None
+        shared, keys = request, None
+        if request.idempotency_key is not None or request.unique_key is not None:
+            keys = (request.idempotency_key, request.unique_key, None)
+            shared = msgspec.structs.replace(request, idempotency_key=None, unique_key=None)
+        kind = msgspec.structs.astuple(shared)[_KIND] if _recurs(request) else None
         if kind is not None and (number := numbers.get(kind)) is not None:
-            batch.add_alike(number, request.id, request.args)
+            batch.add_alike(number, request.id, request.args, None, keys)
             continue
         _check_task(tasks, request)
         number = batch.add(request.to_new_job(settings.zone))

@@ -54,7 +54,7 @@ def batch_of(*kinds: NewJob, count: int = MANY) -> Batch:
 
 async def with_lanes(world: World, batch: Batch) -> Batch:
     """Like `batch`, with known lanes: each kind then has one more job, outside the batch."""
-    await world.enqueue(*(msgspec.structs.replace(kind, id=new_id()) for kind in batch.kinds))
+    await world.enqueue(*(each.make(new_id(), "{}") for each in batch.templates))
     assert bulk.in_bulk(batch) is not None
     return batch
 

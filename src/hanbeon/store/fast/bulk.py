@@ -6,14 +6,15 @@ If there is one, an id that already exists, it fails as a whole, and the general
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import Event, event_factory, moved
 from hanbeon.domain.job import NewJob, rank_of
+from hanbeon.domain.job_template import NO_KEYS, JobTemplate, Keys, keys_of, template_of
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, copy_rows, escaped, text_of
+from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued, Make, enqueue
 from hanbeon.store.operations.events import write_alike
@@ -24,9 +25,9 @@ from hanbeon.store.tx import Copy, Tx, in_parts, ready_hint
 
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
-_KEYED_COLUMNS = ("seq", "state", "rank", "run_at", "created_at", *(column.name for column in NEW))
 _OWN = ("id", "args", "digest", "meta")
-# The columns that jobs of one kind share; those in which a line differs from others of its kind are around them.
+_KEYS = ("idempotency_key", "unique_key", "run_at")
+# The columns that jobs of one template share; those in which a line differs from others are around them.
 _SHARED = ("state", "rank", "run_at", "created_at", *(each.name for each in NEW if each.name not in _OWN))
 
 
@@ -35,7 +36,12 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
 
     It must be passed a cache that knows their lanes. In a transaction without COPY it takes the general path.
     """
-    if not isinstance(jobs, Batch) or len(jobs) < WORTH_IT or not all(_is_plain(kind) for kind in jobs.kinds):
+    if (
+        not isinstance(jobs, Batch)
+        or len(jobs) < WORTH_IT
+        or jobs.keys
+        or any(each.job.waits for each in jobs.templates)
+    ):
         return None
     if len(set(jobs.ids)) < len(jobs):
         return None
@@ -47,71 +53,32 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
     return make
 
 
-def _is_plain(job: NewJob) -> bool:
-    return not job.waits and job.idempotency_key is None and job.unique_key is None
-
-
-class _Kind(NamedTuple):
-    """The shared parts of the lines of a kind."""
+class _Template(NamedTuple):
+    """The shared parts of the lines of a template."""
 
     between: str
     """The columns between a job's id and its arguments."""
-    digest: Callable[[str, str | None], str]
+    digest: Callable[[str, str | None, Keys], str]
 
 
 async def _make(tx: Tx, copy: Copy, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
+    templates = batch.templates
     for number, args, meta in zip(batch.numbers, batch.args, batch.metas, strict=True):
-        lanes.check_payload(batch.kinds[number].task, args, meta)
+        lanes.check_payload(templates[number].job.task, args, meta)
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
-    values = [_shared(kind, lanes, now) for kind in batch.kinds]
-    # NULL is the default of a column.
-    columns = [name for name in _SHARED if any(kind[name] is not None for kind in values)]
-    kinds = [_kind(job, [kind[name] for name in columns]) for job, kind in zip(batch.kinds, values, strict=True)]
     # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
     ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, batch.metas, strict=True))
+    columns, parts = _shared(templates, lanes, now)
     for part in in_parts(ordered, _JOBS_AT_ONCE):
         await copy("job_id", ("id", "seq"), _ids(part))
-        await copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, kinds))
-    events = [_event(kind, now) for kind in batch.kinds]
-    await write_alike(tx, events, batch.numbers, batch.ids)
-    tx.wake(ready_hint(kind.task for kind in batch.kinds), "event")
+        await copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, parts))
+    await write_alike(tx, [_event(each.job, now) for each in templates], batch.numbers, batch.ids)
+    tx.wake(ready_hint(each.job.task for each in templates), "event")
     made = [Enqueued(job_id, State.READY, True, seq, now) for job_id, seq in zip(batch.ids, seqs, strict=True)]
     if tx.tracing is not None:
         await write_traces(tx, made)
     return made
-
-
-_Line = tuple[str, int, int, str, str | None]
-
-
-async def _ids(jobs: Sequence[_Line]) -> AsyncIterator[bytes]:
-    yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, *_ in jobs]).encode()
-
-
-async def _lines(jobs: Sequence[_Line], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:
-    for part in in_parts(jobs, LINES_AT_ONCE):
-        lines = []
-        for job_id, seq, number, args, meta in part:
-            between, digest = kinds[number]
-            own = NULL if meta is None else escaped(meta)
-            lines.append(f"{seq}\t{job_id}{between}{escaped(args)}\t{digest(args, meta)}\t{own}\n")
-        yield "".join(lines).encode()
-
-
-def _shared(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
-    names = [each.name for each in NEW]
-    given = dict(zip(names, new_values(job, lanes.place(job), policy_text(job.policy), ""), strict=True))
-    rank = rank_of(job.urgent, job.priority)
-    return given | {"state": State.READY, "rank": rank, "run_at": now, "created_at": now}
-
-
-def _kind(job: NewJob, values: Sequence[Any]) -> _Kind:
-    return _Kind(f"\t{text_of(values)}\t", job.digests())
-
-
-def _event(job: NewJob, now: int) -> Event:
-    return moved(Reason.ENQUEUED, at=now, queue=job.queue, job_id=job.id, task=job.task, state=State.READY)
 
 
 async def copy_jobs(tx: Tx, copy: Copy, lanes: LaneCache, jobs: Sequence[NewJob]) -> list[Enqueued] | None:
@@ -120,27 +87,68 @@ async def copy_jobs(tx: Tx, copy: Copy, lanes: LaneCache, jobs: Sequence[NewJob]
     now, seqs = numbers["now"], numbers["seqs"]
     if any(job.depends_on or job.delay_us or (job.run_at_us or 0) > now for job in jobs):
         return None
-    numbered = list(zip(jobs, seqs, strict=True))
+    for job in jobs:
+        lanes.check_payload(job.task, job.args, job.meta)
+    templates: dict[JobTemplate, int] = {}
+    lines = []
+    for job, seq in zip(jobs, seqs, strict=True):
+        number = templates.setdefault(template_of(job), len(templates))
+        lines.append((job.id, seq, number, job.args, job.meta, keys_of(job)))
+    columns, parts = _shared(list(templates), lanes, now, without=_KEYS)
     # In a fixed order, as `insert_jobs` does: two batches that share some would wait for each other, and deadlock.
-    await copy_rows(copy, "job_id", ("id", "seq"), sorted((job.id, seq) for job, seq in numbered))
-    await copy_rows(
-        copy, "job", _KEYED_COLUMNS, (_keyed_row(*each, lanes, now) for each in sorted(numbered, key=_keys))
-    )
+    await copy("job_id", ("id", "seq"), _ids(sorted(lines)))
+    ordered = sorted(lines, key=_by_keys)
+    await copy("job", ("seq", "id", *columns, "args", "digest", "meta", *_KEYS), _lines(ordered, parts, now))
     build = event_factory(Reason.ENQUEUED, State.READY)
     tx.emit(*[build(now, job.queue, job.id, job.task) for job in jobs])
     tx.wake(ready_hint(job.task for job in jobs))
-    made = [Enqueued(job.id, State.READY, True, seq, now) for job, seq in numbered]
+    made = [Enqueued(job.id, State.READY, True, seq, now) for job, seq in zip(jobs, seqs, strict=True)]
     if tx.tracing is not None:
         await write_traces(tx, made)
     return made
 
 
-def _keys(numbered: tuple[NewJob, int]) -> tuple[str, str]:
-    job, _ = numbered
-    return job.unique_key or "", job.idempotency_key or ""
+async def _ids(jobs: Sequence[Sequence[Any]]) -> AsyncIterator[bytes]:
+    yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, *_ in jobs]).encode()
 
 
-def _keyed_row(job: NewJob, seq: int, lanes: LaneCache, now: int) -> tuple[Any, ...]:
-    run_at = now if job.run_at_us is None else job.run_at_us
-    own = new_values(job, lanes.place(job), policy_text(job.policy), job.digest())
-    return (seq, State.READY.value, rank_of(job.urgent, job.priority), run_at, now, *own)
+async def _lines(
+    jobs: Sequence[Sequence[Any]], templates: Sequence[_Template], now: int | None = None
+) -> AsyncIterator[bytes]:
+    """Encode jobs; `now`: they have keys, and those without a time of their own get this one."""
+    for part in in_parts(jobs, LINES_AT_ONCE):
+        lines = []
+        for job_id, seq, number, args, meta, *keys in part:
+            between, digest = templates[number]
+            own, hashed, last = NULL if meta is None else escaped(meta), NO_KEYS, ""
+            if now is not None:
+                hashed = keys[0]
+                last = "\t" + text_of((*hashed[:2], now if hashed[2] is None else hashed[2]))
+            lines.append(f"{seq}\t{job_id}{between}{escaped(args)}\t{digest(args, meta, hashed)}\t{own}{last}\n")
+        yield "".join(lines).encode()
+
+
+def _by_keys(line: Sequence[Any]) -> tuple[str, str]:
+    idempotency_key, unique_key, _ = line[-1]
+    return unique_key or "", idempotency_key or ""
+
+
+def _shared(
+    templates: Sequence[JobTemplate], lanes: LaneCache, now: int, without: Collection[str] = ()
+) -> tuple[list[str], list[_Template]]:
+    """Return the columns that jobs share, and their texts for each template. NULL is the default of a column."""
+    values = [_values(each.job, lanes, now) for each in templates]
+    columns = [name for name in _SHARED if name not in without and any(each[name] is not None for each in values)]
+    texts = ["\t" + text_of([each[name] for name in columns]) + "\t" for each in values]
+    return columns, [_Template(text, each.digest) for text, each in zip(texts, templates, strict=True)]
+
+
+def _values(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
+    names = [each.name for each in NEW]
+    given = dict(zip(names, new_values(job, lanes.place(job), policy_text(job.policy), ""), strict=True))
+    rank = rank_of(job.urgent, job.priority)
+    return given | {"state": State.READY, "rank": rank, "run_at": now, "created_at": now}
+
+
+def _event(job: NewJob, now: int) -> Event:
+    return moved(Reason.ENQUEUED, at=now, queue=job.queue, job_id=job.id, task=job.task, state=State.READY)

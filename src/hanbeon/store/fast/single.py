@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from hanbeon.domain.events import moved
 from hanbeon.domain.job import NewJob, OnConflict
+from hanbeon.domain.job_template import keys_of, template_of
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.tally import tally
 from hanbeon.store.job_columns import new_values
@@ -49,14 +47,8 @@ def single_event(job: NewJob) -> tuple[str, str, str]:
 
 def single_values(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
     """Return the columns of a job that `enqueue_one` creates."""
-    digest, policy = _shared(msgspec.structs.replace(job, id="", args="", meta=None))
-    return new_values(job, lanes.place(job), policy, digest(job.args, job.meta))
-
-
-@lru_cache(maxsize=256)
-def _shared(kind: NewJob) -> tuple[Callable[[str, str | None], str], str]:
-    """Return what takes the most time of a job's columns, and is the same for its kind."""
-    return kind.digests(), policy_text(kind.policy)
+    digest = template_of(job).digest(job.args, job.meta, keys_of(job))
+    return new_values(job, lanes.place(job), policy_text(job.policy), digest)
 
 
 @lru_cache(maxsize=1024)

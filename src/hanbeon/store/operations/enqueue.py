@@ -12,6 +12,7 @@ from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import event_factory, moved
 from hanbeon.domain.graph import find_cycle
 from hanbeon.domain.job import LaneName, NewJob, OnConflict, is_id
+from hanbeon.domain.job_template import digest_of
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.errors import (
     Conflict,
@@ -173,12 +174,12 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
 
 
 def _digests(jobs: Sequence[NewJob]) -> list[str]:
-    return jobs.digests() if isinstance(jobs, Batch) else [job.digest() for job in jobs]
+    return jobs.digests() if isinstance(jobs, Batch) else [digest_of(job) for job in jobs]
 
 
 def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
-    """Return the lanes of these jobs; for a batch, one per kind."""
-    return (job.lane for job in (jobs.kinds if isinstance(jobs, Batch) else jobs))
+    """Return the lanes of these jobs; for a batch, one per template."""
+    return (each.lane for each in (jobs.templates if isinstance(jobs, Batch) else jobs))
 
 
 def weight(jobs: Sequence[NewJob]) -> int:
