@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime as dt
 import inspect
@@ -19,6 +20,7 @@ from hanbeon.errors import Changed, InvalidInput, JobNotFound, OfficeNotFound, S
 from hanbeon.surfaces.engine import schemas
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import load
+from hanbeon.wait import until
 from tests.server.client import serving
 
 _NOBODY = "00000000-0000-7000-8000-000000000000"
@@ -30,6 +32,8 @@ async def jobs(app: App, request: pytest.FixtureRequest) -> AsyncIterator[Instal
     async def greet(name: str) -> str:
         return f"Hello, {name}!"
 
+    async with app.worker():
+        pass  # Registers the task.
     async with serving(app, work=True) as server:
         url = server.url if request.param == "server" else app.settings.database_url
         async with connect(url) as opened:
@@ -98,7 +102,9 @@ async def test_chains_and_workflows(jobs: Installation) -> None:
     steps: list[Any] = [{"name": "rest", "type": "wait", "seconds": 0}]
     flow = await jobs.workflows.create(name="calm", steps=steps, schedule_config={"mode": "immediate"})
     assert (await jobs.workflows.get(flow)).id == flow.id
-    assert (await jobs.workflows.execute(flow, variables={})).status == "completed"
+    ran_once = await jobs.workflows.execute(flow, variables={})
+    async with asyncio.timeout(60):  # It answers after its time budget, ended or not.
+        await until(lambda: jobs.workflows.run_of(flow, ran_once.run_id), lambda run: run.status == "completed")
     assert len((await jobs.workflows.runs(flow)).items) == 1
 
 
