@@ -68,7 +68,7 @@ export async function call<K extends keyof Calls>(
     throw new Problem(0, "unreachable", "", null);
   }
   lastAnswer.value = { at: Date.now(), ok: response.status !== 502 && response.status !== 504 };
-  // The answers have the types of the description that `Calls` is generated from.
+  // biome-ignore lint/plugin: answers have the types of the description that `Calls` is generated from
   if (response.ok) return (text ? JSON.parse(text) : undefined) as Calls[K]["result"];
   if (response.status === 401 && path !== "/api/session") session.value = null;
   throw problemOf(response.status, text);
@@ -76,13 +76,13 @@ export async function call<K extends keyof Calls>(
 
 export function problemOf(status: number, text: string): Problem {
   try {
-    const body = JSON.parse(text) as {
+    const body: {
       code: string;
       detail: string;
       field: string | null;
       state?: string;
       rule?: Rule;
-    };
+    } = JSON.parse(text);
     return new Problem(status, body.code, body.detail, body.field, body.state ?? null, body.rule ?? null);
   } catch {
     return new Problem(status, "unknown", text.slice(0, 200), null);

@@ -51,6 +51,7 @@ export function particle(text: string, forms: string): string {
 
 /** A rule in Korean; undefined for a code of a newer server. */
 export function ruleText(rule: Rule): string | undefined {
+  // biome-ignore lint/plugin: codes of a newer server are looked up, too
   const texts = (table as Record<string, { ko: string }>)[rule.code];
   return texts && rendered(texts.ko, rule);
 }

@@ -14,13 +14,15 @@ type Kind = keyof typeof korean;
 /** The Korean text of a code, or undefined: English, or a code of a newer server. */
 function translated(kind: Kind, key: string, values: Values): string | undefined {
   if (language.value !== "ko") return undefined;
+  // biome-ignore lint/plugin: codes of a newer server are looked up, too
   const text = (korean[kind] as Record<string, string>)[key];
   return text?.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? "–"));
 }
 
 const stateWord = (state: string | null | undefined): string => {
   const key = (state ?? "").toLowerCase();
-  return isText(STATES[key] ?? key) ? t((STATES[key] ?? key) as Text) : key;
+  const name = STATES[key] ?? key;
+  return isText(name) ? t(name) : key;
 };
 
 /** Which of the sentences of its code a reason has. */
@@ -77,7 +79,7 @@ export function letterText(letter: DeadLetter): string {
 /** The effect of a clock change on a fire. */
 export function noteText(fire: PreviewedFire): string {
   if (!fire.note_kind || !fire.wall) return fire.note ?? "";
-  const [date, wall] = fire.wall.split("T") as [string, string];
+  const [date = "", wall = ""] = fire.wall.split("T");
   return (
     translated("note", fire.note_kind, { date, wall: wall.slice(0, 5), at: fire.at.slice(11, 16) }) ?? fire.note ?? ""
   );

@@ -71,7 +71,8 @@ export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Elemen
         if (event.key === "Escape") event.currentTarget.open = false;
       }}
       onFocusOut={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) event.currentTarget.open = false;
+        const to = event.relatedTarget;
+        if (!(to instanceof Node && event.currentTarget.contains(to))) event.currentTarget.open = false;
       }}
     >
       {row === undefined ? (

@@ -19,6 +19,7 @@ import { positionOf, StateBadge, Walk } from "./walk";
 const RUNS = 20;
 
 type Move = "run" | "resume" | "skip" | "abort";
+const MOVES: Move[] = ["run", "resume", "skip", "abort"];
 const SAYS = { run: "runStarted", resume: "resumed", skip: "skipped", abort: "aborted" } as const;
 
 /** The moves that the state of a chain allows. */
@@ -37,7 +38,7 @@ async function sent(move: Move, id: string): Promise<string> {
 
 function commandsOf(id: string): Command[] {
   const path = { queue_id: id };
-  const moves = (["run", "resume", "skip", "abort"] as Move[]).map((move) => ({
+  const moves = MOVES.map((move) => ({
     name: w(move),
     curl:
       move === "run"
@@ -157,14 +158,12 @@ export function ChainPage({ id }: { id: string }): JSX.Element {
         <Panel title={w("context")}>
           <Tree value={chain.context} />
           <dl class="facts chainfacts">
-            {(
-              [
-                [w("library"), chain.queue_library],
-                [w("retries"), number(chain.retries)],
-                [w("onUnknown"), w(chain.on_unknown)],
-                [w("onBackwardFailure"), w(chain.on_backward_failure)],
-              ] as [string, string][]
-            ).map(([name, value]) => (
+            {[
+              [w("library"), chain.queue_library],
+              [w("retries"), number(chain.retries)],
+              [w("onUnknown"), w(chain.on_unknown)],
+              [w("onBackwardFailure"), w(chain.on_backward_failure)],
+            ].map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>{value}</dd>
@@ -216,7 +215,7 @@ function JobDetails({ job, steps }: { job: ChainJob; steps: RunStep[] }): JSX.El
       {blocked && (
         <div>
           <h3>{w("backward")}</h3>
-          <Tree value={(job.job_return as Record<string, unknown>).backward} />
+          <Tree value={typeof job.job_return === "object" ? job.job_return.backward : undefined} />
         </div>
       )}
     </div>

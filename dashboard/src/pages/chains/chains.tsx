@@ -1,6 +1,6 @@
 // Chains: the list, each with its walk in one line.
 import type { JSX } from "preact";
-import { type Chain, type ChainState, call } from "../../lib/api";
+import { type Chain, call } from "../../lib/api";
 import { number, time } from "../../lib/format";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
@@ -25,7 +25,7 @@ export function Chains(): JSX.Element {
     <>
       <div class="row">
         <span class="segments" role="group" aria-label={t("state")}>
-          {([undefined, ...CHAIN_STATES] as (ChainState | undefined)[]).map((each) => (
+          {[undefined, ...CHAIN_STATES].map((each) => (
             <button
               key={each ?? ""}
               type="button"

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EngineJob } from "../../lib/api";
 import { csv } from "./export_list";
 
-// The columns that these tests are about.
+// biome-ignore lint/plugin: jobs with the columns that these tests are about
 const job = (fields: Partial<EngineJob>): EngineJob => fields as EngineJob;
 
 test("a list has its columns, and a mark that it is UTF-8", () => {

@@ -29,6 +29,7 @@ import { FirstSteps } from "./first_steps";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
 type Span = keyof typeof SPANS;
+const SPAN_NAMES: Span[] = ["hour", "day", "week"];
 const MINUTE_MS = 60_000;
 /** Whole minutes: pages that ask in the same minute ask for the same. */
 const ago = (seconds: number): string =>
@@ -263,7 +264,7 @@ function Tile(props: {
 function Spans({ span, choose }: { span: Span; choose: (span: Span) => void }): JSX.Element {
   return (
     <div class="segments" role="group">
-      {(Object.keys(SPANS) as Span[]).map((each) => (
+      {SPAN_NAMES.map((each) => (
         <button key={each} type="button" aria-pressed={each === span} onClick={() => choose(each)}>
           {t(each)}
         </button>

@@ -10,6 +10,7 @@ import { Copies, quoted } from "../../ui/act";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "../../ui/parts";
 
 /** Those at work first, then those that vanished, and those that stopped in order last. */
+const SCOPES = ["admin", "user", "read", "cron"] as const;
 const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
 
 export function Instances(): JSX.Element {
@@ -185,7 +186,7 @@ export function Settings(): JSX.Element {
 function Tokens(): JSX.Element {
   const { data, refresh } = useLoaded((left) => call("GET /api/engine/tokens", {}, left), "", 30_000, null);
   const user = useSignal("");
-  const scope = useSignal<"admin" | "user" | "read" | "cron">("user");
+  const scope = useSignal<(typeof SCOPES)[number]>("user");
   const made = useSignal<string | null>(null);
   const create = (): Promise<boolean> =>
     attempt(async () => {
@@ -207,9 +208,9 @@ function Tokens(): JSX.Element {
         <select
           aria-label={t("scope")}
           value={scope.value}
-          onChange={(event) => (scope.value = event.currentTarget.value as typeof scope.value)}
+          onChange={(event) => (scope.value = SCOPES.find((each) => each === event.currentTarget.value) ?? scope.value)}
         >
-          {["admin", "user", "read", "cron"].map((each) => (
+          {SCOPES.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>

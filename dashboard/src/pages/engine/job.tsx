@@ -282,7 +282,7 @@ function Again({ job }: { job: EngineJobDetail }): JSX.Element {
   const enqueue = async (): Promise<void> => {
     problem.value = "";
     try {
-      const args = JSON.parse(text.value ?? "") as Record<string, unknown>;
+      const args: Record<string, unknown> = JSON.parse(text.value ?? "");
       const made = await call("POST /api/engine/jobs", { body: { copy_of: job.id, args } });
       go(["jobs", made.id]);
     } catch (error) {
@@ -316,7 +316,7 @@ function Again({ job }: { job: EngineJobDetail }): JSX.Element {
 /** No command line makes a copy of a job; none at all while the text is no JSON. */
 function againOf(job: EngineJobDetail, text: string): Command[] {
   try {
-    const args = JSON.parse(text) as Record<string, unknown>;
+    const args: Record<string, unknown> = JSON.parse(text);
     return [{ name: t("enqueue"), curl: curl("POST /api/engine/jobs", { body: { copy_of: job.id, args } }) }];
   } catch {
     return [];

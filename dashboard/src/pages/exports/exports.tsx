@@ -129,7 +129,7 @@ const progressOf = (known: Progress | undefined): Partial<Export> =>
 
 function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => void }): JSX.Element {
   const width = useSignal("1280x720");
-  const [wide, high] = width.value.split("x").map(Number) as [number, number];
+  const [wide = 0, high = 0] = width.value.split("x").map(Number);
   const begin = (replay: Replay, kind: "mp4" | "thumbnail") => (): Promise<boolean> =>
     attempt(async () => {
       const path = { replayId: String(replay.replayId) };

@@ -11,7 +11,7 @@ export function upload(file: File, progress: (share: number) => void): Promise<R
     request.onerror = () => reject(new Problem(0, "unreachable", "", null));
     request.onload = () => {
       if (request.status === 401) session.value = null;
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as Replay);
+      if (request.status === 201) resolve(JSON.parse(request.responseText));
       else reject(problemOf(request.status, request.responseText));
     };
     request.send(form);

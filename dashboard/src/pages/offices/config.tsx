@@ -23,9 +23,8 @@ interface Draft {
 }
 
 function draftOf(config: JobSchedulerConfig): Draft {
-  const fields = Object.fromEntries(
-    FIELDS.map(({ name, unit }) => [name, String((config[name] ?? 0) / unit)]),
-  ) as Record<Key, string>;
+  const fields = { maxConcurrentJobs: "", defaultTimeout: "", maxRetries: "", retryBaseDelay: "" };
+  for (const { name, unit } of FIELDS) fields[name] = String((config[name] ?? 0) / unit);
   const roles = Object.fromEntries(
     Object.entries(config.maxConcurrentByRole ?? {}).map(([role, most]) => [role, String(most)]),
   );
@@ -99,7 +98,9 @@ export function OfficeConfig({ office, refresh }: { office: Office; refresh: () 
             <select
               name="retryBackoff"
               value={shown.retryBackoff}
-              onChange={(event) => edit({ retryBackoff: event.currentTarget.value as Draft["retryBackoff"] })}
+              onChange={(event) =>
+                edit({ retryBackoff: event.currentTarget.value === "linear" ? "linear" : "exponential" })
+              }
             >
               <option value="exponential">{w("exponential")}</option>
               <option value="linear">{w("linear")}</option>

@@ -1,6 +1,6 @@
 // The graph of an office with live states: pan, zoom, find, follow what runs, and the path that decides when all is done.
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { JSX, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { duration, number } from "../../lib/format";
 import { language, theme } from "../../lib/preferences";
@@ -27,6 +27,12 @@ import { STATE_OF, w } from "./texts";
 const PAN_PX = 80;
 const EDGE_PX = 60;
 const ZOOM_STEP = 1.25;
+const PAN: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 /** Names can be read from here on. */
 const NEAR = 0.6;
 
@@ -182,10 +188,10 @@ export function OfficeGraphView({
 
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const dragged = useRef(0);
-  const press = (event: PointerEvent): void => {
+  const press = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
     pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
     dragged.current = 0;
-    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    event.currentTarget.setPointerCapture(event.pointerId);
   };
   const move = (event: PointerEvent): void => {
     const before = pointers.current.get(event.pointerId);
@@ -239,10 +245,7 @@ export function OfficeGraphView({
   const key = (event: KeyboardEvent): void => {
     const arrow = event.key.startsWith("Arrow");
     if (arrow && event.shiftKey && view.current) {
-      const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] as [
-        number,
-        number,
-      ];
+      const [x = 0, y = 0] = PAN[event.key] ?? [];
       const pixels = PAN_PX / view.current.zoom;
       view.current = { ...view.current, x: view.current.x + x * pixels, y: view.current.y + y * pixels };
       following.value = false;

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: indices and ids come from the lists that they are looked up in
 // Draws a graph on a canvas: only what is in sight, and boxes without words where they could not be read.
+import type { State } from "../../lib/api";
 import { type Layout, type Link, NODE, type Point } from "./graph_layout";
 
 export interface View {
@@ -13,7 +14,7 @@ export interface Drawn {
   id: string;
   name: string;
   detail: string;
-  state: string;
+  state: State;
 }
 
 export interface Scene {
@@ -55,6 +56,7 @@ export function palette(element: Element): Palette {
   const found = Object.fromEntries(
     COLOURS.map((each) => [each, style.getPropertyValue(`--${NAMED[each] ?? each}`).trim()]),
   );
+  // biome-ignore lint/plugin: it has an entry for each of COLOURS
   return { ...found, font: style.fontFamily } as Palette;
 }
 
@@ -156,7 +158,7 @@ function drawNode(
   colours: Palette,
   scene: Scene,
 ): void {
-  const colour = colours[node.state as Colour];
+  const colour = colours[node.state];
   const selected = scene.selected === node.id;
   context.beginPath();
   context.roundRect(left, top, NODE.width, NODE.height, 8);

@@ -1,6 +1,6 @@
 // Jobs of an office: filters that live in the address, priorities by key, and moves of one, or of all that match.
 import { useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { JSX, TargetedKeyboardEvent } from "preact";
 import { type CancelAll, call, curl, type Job, type JobStatus } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { link, place, refine } from "../../lib/router";
@@ -13,6 +13,8 @@ import { STATE_OF, statusWord, w } from "./texts";
 
 const STATUSES: JobStatus[] = ["pending", "ready", "processing", "done", "failed", "cancelled"];
 const PAGE = 200;
+const CANCELLABLE: NonNullable<CancelAll["statuses"]> = ["pending", "ready", "processing", "timeout"];
+const RETRIABLE: JobStatus[] = ["failed", "cancelled"];
 const AT_ONCE = 4;
 const LOWEST = 2_147_483_647;
 
@@ -151,15 +153,13 @@ interface BulkProps {
 
 function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   const progress = useSignal("");
-  const unfinished = filter.status.filter((each) => UNFINISHED.has(each)) as NonNullable<CancelAll["statuses"]>;
+  const unfinished = CANCELLABLE.filter((each) => filter.status.includes(each));
   const body: CancelAll = {};
   if (filter.role) body.role = filter.role;
   if (filter.task_id) body.task_id = filter.task_id;
   if (filter.status.length) body.statuses = unfinished;
   const nothingToCancel = filter.status.length > 0 && unfinished.length === 0;
-  const retriable = (["failed", "cancelled"] as JobStatus[]).filter(
-    (each) => filter.status.length === 0 || filter.status.includes(each),
-  );
+  const retriable = RETRIABLE.filter((each) => filter.status.length === 0 || filter.status.includes(each));
   const isFiltered = filter.status.length > 0 || filter.role !== "" || filter.task_id !== "";
   const cancel = async (): Promise<string> => {
     return w("cancelled", number(await cancelAllJobs(office, body)));
@@ -299,7 +299,7 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
     await attempt(async () => void (await call(`POST /api/offices/{id}/jobs/{jobId}/${action}`, { path })));
     after();
   };
-  const key = (event: KeyboardEvent): void => {
+  const key = (event: TargetedKeyboardEvent<HTMLTableRowElement>): void => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey || !canWrite()) return;
     const pressed = event.key.toLowerCase();
     if (unfinished && (pressed === "+" || pressed === "=")) void by(-1);
@@ -311,8 +311,9 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
       else say(`${t(pressed === "c" ? "cancel" : "retry")}: ${t("sure")} (${pressed.toUpperCase()})`);
       asked.value = asked.value === pressed ? "" : pressed;
     } else if (pressed === "arrowdown" || pressed === "arrowup") {
-      const row = event.currentTarget as HTMLElement;
-      ((pressed === "arrowdown" ? row.nextElementSibling : row.previousElementSibling) as HTMLElement | null)?.focus();
+      const row = event.currentTarget;
+      const next = pressed === "arrowdown" ? row.nextElementSibling : row.previousElementSibling;
+      if (next instanceof HTMLElement) next.focus();
     } else return;
     event.preventDefault();
   };

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
-import { call, curl, type NewSchedule, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
+import { call, curl, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
 import { clock, duration, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { noteText } from "../../lib/server_texts";
@@ -55,6 +55,8 @@ const draftOf = (given: Schedule | null): Draft => ({
 
 type Fields = ScheduleChange & { task_id: string };
 
+const pair = (value: string, text: string): [string, string] => [value, text];
+
 function fieldsOf(draft: Draft): Fields {
   const text = (value: string): string | null => value.trim() || null;
   return {
@@ -63,24 +65,28 @@ function fieldsOf(draft: Draft): Fields {
     cron: draft.kind === "cron" ? text(draft.cron) : null,
     run_at: draft.kind === "run_at" ? text(draft.run_at) : null,
     timezone: text(draft.timezone),
-    args: JSON.parse(draft.args || "{}") as Record<string, unknown>,
+    args: JSON.parse(draft.args || "{}"),
+    // biome-ignore lint/plugin: one of the choices of its field
     overlap: draft.overlap as Schedule["overlap"],
+    // biome-ignore lint/plugin: one of the choices of its field
     misfire: draft.misfire as Schedule["misfire"],
     misfire_limit: Number(draft.misfire_limit),
     jitter: Number(draft.jitter),
     starts_at: text(draft.starts_at),
     ends_at: text(draft.ends_at),
+    // biome-ignore lint/plugin: one of the choices of its field
     dst_gap: text(draft.dst_gap) as Schedule["dst_gap"],
+    // biome-ignore lint/plugin: one of the choices of its field
     dst_fold: text(draft.dst_fold) as Schedule["dst_fold"],
   };
 }
 
 /** Only what differs: a field that is not sent stays as it is. */
 function differences(fields: Fields, before: Fields): Partial<Fields> {
-  const changed = Object.entries(fields).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
-  );
-  return Object.fromEntries(changed) as Partial<Fields>;
+  const known = new Map<string, unknown>(Object.entries(before));
+  const isChanged = ([name, value]: [string, unknown]): boolean =>
+    JSON.stringify(value) !== JSON.stringify(known.get(name));
+  return Object.fromEntries(Object.entries(fields).filter(isChanged));
 }
 
 /** The same as a command line. */
@@ -131,7 +137,7 @@ export function ScheduleForm({
       }
       const made = given
         ? await call("PATCH /api/schedules/{id}", { path: { id: given.id }, body })
-        : await call("POST /api/schedules", { body: body as NewSchedule });
+        : await call("POST /api/schedules", { body: { task_id: shown.task_id, ...body } });
       done(made.id);
     } catch (error) {
       problem.value = error instanceof SyntaxError ? `args: ${error.message}` : wordsOf(error);
@@ -172,10 +178,8 @@ export function ScheduleForm({
       <div>
         <div class="fields">
           {choice("task_id", w("task"), [
-            ...(shown.task_id && names.includes(shown.task_id)
-              ? []
-              : [[shown.task_id, shown.task_id || "–"] as [string, string]]),
-            ...names.map((each) => [each, each] as [string, string]),
+            ...(shown.task_id && names.includes(shown.task_id) ? [] : [pair(shown.task_id, shown.task_id || "–")]),
+            ...names.map((each) => pair(each, each)),
           ])}
           {field("name", w("name"))}
         </div>
@@ -263,7 +267,7 @@ export function ScheduleForm({
                     }
                   : {
                       name: w("createIt"),
-                      curl: curl("POST /api/schedules", { body: fields as NewSchedule }),
+                      curl: curl("POST /api/schedules", { body: { task_id: shown.task_id, ...fields } }),
                       command: ["hanbeon schedule create", quoted(shown.task_id), ...optionsOf(fields)].join(" "),
                     },
               ]}

@@ -52,6 +52,8 @@ const draftOf = (step: NewStep): Draft => ({
   },
 });
 
+const FREQUENCIES: NewRecurrence["frequency"][] = ["daily", "weekly", "monthly"];
+
 /** The step as it is sent: empty fields are left out, texts of JSON are read. */
 function stepOf({ step, json }: Draft): NewStep {
   const made: Record<string, unknown> = {};
@@ -63,12 +65,13 @@ function stepOf({ step, json }: Draft): NewStep {
   delete made.body;
   if (step.type === "message") made.body = json.body;
   else if (step.type === "http" && json.body) made.body = readValue(json.body);
+  // biome-ignore lint/plugin: these are the fields of a step, without those that are empty
   return made as NewStep;
 }
 
 function parsed(text: string, field: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch {
     throw new Problem(422, "invalid", w("badJson", field), null);
   }
@@ -142,7 +145,10 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
             <span>{w("mode")}</span>
             <select
               value={config.value.mode}
-              onChange={(event) => (config.value = firstOf(event.currentTarget.value as Mode))}
+              onChange={(event) => {
+                const mode = MODES.find(([each]) => each === event.currentTarget.value);
+                if (mode) config.value = firstOf(mode[0]);
+              }}
             >
               {MODES.map(([mode, text]) => (
                 <option key={mode} value={mode}>
@@ -311,7 +317,7 @@ function Times({
         <span>{w("frequency")}</span>
         <select
           value={again.frequency}
-          onChange={(event) => frequency(event.currentTarget.value as NewRecurrence["frequency"])}
+          onChange={(event) => frequency(FREQUENCIES.find((each) => each === event.currentTarget.value) ?? "daily")}
         >
           <option value="daily">{w("freqDaily")}</option>
           <option value="weekly">{w("freqWeekly")}</option>

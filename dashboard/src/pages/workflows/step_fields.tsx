@@ -3,6 +3,8 @@ import type { JSX } from "preact";
 import type { NewStep } from "../../lib/api";
 import { w } from "./texts";
 
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
 export interface Draft {
   key: number;
   step: NewStep;
@@ -72,9 +74,11 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
               <span>{w("method")}</span>
               <select
                 value={step.method ?? "GET"}
-                onChange={(event) => set({ method: event.currentTarget.value as NewStep["method"] })}
+                onChange={(event) =>
+                  set({ method: METHODS.find((each) => each === event.currentTarget.value) ?? "GET" })
+                }
               >
-                {["GET", "POST", "PUT", "PATCH", "DELETE"].map((each) => (
+                {METHODS.map((each) => (
                   <option key={each}>{each}</option>
                 ))}
               </select>
@@ -105,7 +109,7 @@ export function StepFields({ draft, change }: { draft: Draft; change: Change }):
             <span>{w("onError")}</span>
             <select
               value={step.on_error ?? "stop"}
-              onChange={(event) => set({ on_error: event.currentTarget.value as "stop" | "continue" })}
+              onChange={(event) => set({ on_error: event.currentTarget.value === "continue" ? "continue" : "stop" })}
             >
               <option value="stop">{w("stop")}</option>
               <option value="continue">{w("continue")}</option>

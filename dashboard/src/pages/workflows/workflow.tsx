@@ -8,7 +8,7 @@ import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { Act, Copies, Crumb, quoted } from "../../ui/act";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting, wordsOf } from "../../ui/parts";
-import { type Flow, gist, inWords, Mark, NextRun, StatusBadge, statusOf } from "./parts";
+import { type Flow, flowOf, gist, inWords, Mark, NextRun, StatusBadge, statusOf } from "./parts";
 import { NAME } from "./surface";
 import { w } from "./texts";
 import { readValue, shownValue } from "./values";
@@ -19,7 +19,7 @@ const RUNS = 20;
 export function OneWorkflow({ id, run }: { id: string; run: string | undefined }): JSX.Element {
   const loaded = useLoaded((left) => call("GET /api/workflows/{id}", { path: { id } }, left), id, 10_000);
   const { problem, refresh } = loaded;
-  const data = loaded.data as Flow | undefined;
+  const data = loaded.data && flowOf(loaded.data);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={10} />;
   return (

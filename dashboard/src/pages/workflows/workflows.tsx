@@ -10,7 +10,7 @@ import { Act, type Command, Copies, canWrite } from "../../ui/act";
 import { attempt, Empty, Failure, Panel, Waiting } from "../../ui/parts";
 import { Counts } from "./counts";
 import { Editor } from "./editor";
-import { type Flow, gist, inWords, NextRun, StatusBadge } from "./parts";
+import { type Flow, flowOf, gist, inWords, NextRun, StatusBadge } from "./parts";
 import { NAME } from "./surface";
 import { w } from "./texts";
 import { OneWorkflow } from "./workflow";
@@ -32,7 +32,7 @@ function EditSaved({ id }: { id: string }): JSX.Element {
     null,
   );
   if (problem && !data) return <Failure problem={problem} />;
-  return data ? <Editor saved={data as Flow} /> : <Waiting lines={8} />;
+  return data ? <Editor saved={flowOf(data)} /> : <Waiting lines={8} />;
 }
 
 /** Run it now, and say how it ended; one that takes longer goes on by itself. */
@@ -117,7 +117,7 @@ function List(): JSX.Element {
             </thead>
             <tbody>
               {data.items.map((each) => (
-                <Row key={each.id} workflow={each as Flow} refresh={refresh} />
+                <Row key={each.id} workflow={flowOf(each)} refresh={refresh} />
               ))}
             </tbody>
           </table>
