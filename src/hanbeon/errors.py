@@ -147,7 +147,7 @@ class JobNotFound(NotFound):
 
     def __init__(self, job_id: str) -> None:
         self.job_id = job_id
-        super().__init__(f"no job has the id {plain(str(job_id), 40)}; it may have been pruned after its retention")
+        super().__init__(Rule("job_not_found", id=plain(str(job_id), 40)))
 
 
 class OfficeNotFound(NotFound):
@@ -157,7 +157,7 @@ class OfficeNotFound(NotFound):
 
     def __init__(self, office_id: str) -> None:
         self.office_id = office_id
-        super().__init__(f"no office has the id {quoted(str(office_id))}; it may have been deleted")
+        super().__init__(Rule("office_not_found", id=quoted(str(office_id))))
 
 
 class WebhookNotFound(NotFound):
@@ -166,7 +166,7 @@ class WebhookNotFound(NotFound):
     code = "webhook_not_found"
 
     def __init__(self, webhook_id: str) -> None:
-        super().__init__(f"no webhook of this office has the id {quoted(str(webhook_id))}; the office lists them")
+        super().__init__(Rule("webhook_not_found", id=quoted(str(webhook_id))))
 
 
 class TaskNotFound(NotFound):
@@ -175,7 +175,7 @@ class TaskNotFound(NotFound):
     code = "task_not_found"
 
     def __init__(self, name: object) -> None:
-        super().__init__(f"there is no task {quoted(str(name))}; a task is known once a worker that has it has started")
+        super().__init__(Rule("task_not_found", task=quoted(str(name))))
 
 
 class ScheduleNotFound(NotFound):
@@ -184,7 +184,7 @@ class ScheduleNotFound(NotFound):
     code = "schedule_not_found"
 
     def __init__(self, schedule: object) -> None:
-        super().__init__(f"there is no schedule {quoted(str(schedule))}")
+        super().__init__(Rule("schedule_not_found", schedule=quoted(str(schedule))))
         self.schedule = schedule
 
 
@@ -194,7 +194,7 @@ class ExecutionNotFound(NotFound):
     code = "execution_not_found"
 
     def __init__(self, execution_id: object) -> None:
-        super().__init__(f"there is no execution {quoted(str(execution_id))}")
+        super().__init__(Rule("execution_not_found", id=quoted(str(execution_id))))
 
 
 class ChainNotFound(NotFound):
@@ -203,7 +203,7 @@ class ChainNotFound(NotFound):
     code = "chain_not_found"
 
     def __init__(self, queue_id: object) -> None:
-        super().__init__(f"there is no chain {str(queue_id)[:40]!r}; it may have been deleted")
+        super().__init__(Rule("chain_not_found", chain=repr(str(queue_id)[:40])))
 
 
 class ChainRunNotFound(NotFound):
@@ -212,7 +212,7 @@ class ChainRunNotFound(NotFound):
     code = "chain_run_not_found"
 
     def __init__(self, queue_id: object, run: object) -> None:
-        super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
+        super().__init__(Rule("chain_run_not_found", chain=queue_id, run=repr(str(run)[:40])))
 
 
 class WorkflowNotFound(NotFound):
@@ -221,7 +221,7 @@ class WorkflowNotFound(NotFound):
     code = "workflow_not_found"
 
     def __init__(self, workflow_id: object) -> None:
-        super().__init__(f"there is no workflow {str(workflow_id)[:40]!r}; it may have been deleted")
+        super().__init__(Rule("workflow_not_found", workflow=repr(str(workflow_id)[:40])))
 
 
 class WorkflowRunNotFound(NotFound):
@@ -230,7 +230,7 @@ class WorkflowRunNotFound(NotFound):
     code = "workflow_run_not_found"
 
     def __init__(self, run_id: object) -> None:
-        super().__init__(f"there is no run {str(run_id)[:40]!r} of this workflow; it may have been pruned")
+        super().__init__(Rule("workflow_run_not_found", run=repr(str(run_id)[:40])))
 
 
 class TokenNotFound(NotFound):
@@ -239,7 +239,7 @@ class TokenNotFound(NotFound):
     code = "token_not_found"
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"there is no token {number}; `hanbeon token list` shows them")
+        super().__init__(Rule("token_not_found", number=number))
 
 
 class WrongState(Conflict):
@@ -249,7 +249,7 @@ class WrongState(Conflict):
 
     def __init__(self, job_id: str, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.job_id, self.state = job_id, state
-        super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
+        super().__init__(Rule("wrong_state", job=job_id, state=state, allowed=allowed, verb=verb))
 
 
 class ChainWrongState(Conflict):
@@ -259,7 +259,7 @@ class ChainWrongState(Conflict):
 
     def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.queue_id, self.state = queue_id, state
-        super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
+        super().__init__(Rule("chain_wrong_state", chain=queue_id, state=state, verb=verb, allowed=allowed))
 
 
 class WorkflowWrongState(Conflict):
@@ -275,7 +275,7 @@ class MovedElsewhere(Conflict):
 
     def __init__(self, job_id: str, surface: str, path: str | None) -> None:
         self.job_id, self.path = job_id, path
-        super().__init__(f"job {job_id} is a part of {surface}, which moves it itself; use {path}")
+        super().__init__(Rule("moved_elsewhere", job=job_id, surface=surface, path=path))
 
 
 class LimitsSetElsewhere(Conflict):
@@ -285,7 +285,7 @@ class LimitsSetElsewhere(Conflict):
 
     def __init__(self, queue: str, owner: str, path: str) -> None:
         self.queue, self.path = queue, path
-        super().__init__(f"the limits of queue {quoted(queue)} are those of {owner}; change them with PATCH {path}")
+        super().__init__(Rule("limits_set_elsewhere", queue=quoted(queue), owner=owner, path=path))
 
 
 class IdAlreadyUsed(Conflict):
@@ -295,10 +295,7 @@ class IdAlreadyUsed(Conflict):
 
     def __init__(self, what: str, value: str, job_id: str) -> None:
         self.job_id = job_id
-        super().__init__(
-            f"{what} {quoted(value)} was already used for job {job_id} with other contents; "
-            "send the same contents again, or choose a new one"
-        )
+        super().__init__(Rule("id_already_used", what=what, value=quoted(value), job=job_id))
 
 
 class TokenAlreadyCreated(Conflict):
@@ -307,10 +304,7 @@ class TokenAlreadyCreated(Conflict):
     code = "token_already_created"
 
     def __init__(self, number: int) -> None:
-        super().__init__(
-            f"this request has created token {number}, whose text was only in its first response; if that was lost, "
-            f"revoke token {number} and create another with a new Idempotency-Key"
-        )
+        super().__init__(Rule("token_already_created", number=number))
 
 
 class UniqueKeyTaken(Conflict):
@@ -320,10 +314,7 @@ class UniqueKeyTaken(Conflict):
 
     def __init__(self, key: str, job_id: str, state: str) -> None:
         self.key, self.job_id = key, job_id
-        super().__init__(
-            f"unique_key {quoted(key)} is held by job {job_id}, which is {state}; wait for it, cancel it, "
-            'or enqueue with on_conflict="skip" or "replace_pending"'
-        )
+        super().__init__(Rule("unique_key_taken", key=quoted(key), job=job_id, state=state))
 
 
 class ExecutionUnfinished(Conflict):
@@ -332,9 +323,7 @@ class ExecutionUnfinished(Conflict):
     code = "execution_unfinished"
 
     def __init__(self, task: str, execution_id: str) -> None:
-        super().__init__(
-            f"execution {execution_id} of task {quoted(task)} is unfinished; wait until it has ended, or cancel it"
-        )
+        super().__init__(Rule("execution_unfinished", execution=execution_id, task=quoted(task)))
         self.execution_id = execution_id
 
 
@@ -344,10 +333,7 @@ class ScheduleDeclared(Conflict):
     code = "schedule_declared"
 
     def __init__(self, name: str | None) -> None:
-        super().__init__(
-            f"schedule {quoted(name)} is declared under that name by code or a file, which would create it again; "
-            "change it there, or delete it and create another"
-        )
+        super().__init__(Rule("schedule_declared", schedule=quoted(name)))
 
 
 class ScheduleNameTaken(Conflict):
@@ -356,7 +342,7 @@ class ScheduleNameTaken(Conflict):
     code = "schedule_name_taken"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is a schedule {quoted(name)} already; choose another name, or change that one")
+        super().__init__(Rule("schedule_name_taken", schedule=quoted(name)))
 
 
 class TransactionUndone(Conflict):
@@ -378,7 +364,7 @@ class LeaseLost(Conflict):
 
     def __init__(self, job_id: str, fence: int) -> None:
         self.job_id, self.fence = job_id, fence
-        super().__init__(f"attempt {fence} of job {job_id} no longer holds its lease; nothing it writes is accepted")
+        super().__init__(Rule("lease_lost", attempt=fence, job=job_id))
 
 
 class DatabaseUnavailable(Unavailable):
@@ -413,10 +399,7 @@ class DatabaseRestored(DatabaseUnavailable):
     code = "database_restored"
 
     def __init__(self) -> None:
-        super().__init__(
-            "the database was restored from a backup after this process opened it, and what the process remembers of "
-            "it is no longer true; restart the process"
-        )
+        super().__init__(Rule("database_restored"))
 
 
 class EventsMissed(Conflict):
@@ -428,10 +411,7 @@ class EventsMissed(Conflict):
     code = "events_missed"
 
     def __init__(self, reason: str, after: int) -> None:
-        why = (
-            "were deleted after their retention" if reason == "pruned" else "do not exist: the cursor is ahead of them"
-        )
-        super().__init__(f"events after the cursor {why}; go on after {after}")
+        super().__init__(Rule("events_pruned" if reason == "pruned" else "events_ahead", after=after))
         self.reason, self.after = reason, after
 
 

@@ -46,7 +46,7 @@ class ReplayNotFound(NotFound):
     code = "replay_not_found"
 
     def __init__(self, replay_id: object) -> None:
-        super().__init__(f"you have no replay {str(replay_id)[:40]!r}; it may have been deleted")
+        super().__init__(Rule("replay_not_found", replay=repr(str(replay_id)[:40])))
 
 
 class ReplayInUse(Conflict):
@@ -55,7 +55,7 @@ class ReplayInUse(Conflict):
     code = "replay_in_use"
 
     def __init__(self, replay_id: int, export_id: int) -> None:
-        super().__init__(f"export {export_id} of replay {replay_id} is unfinished; cancel it, or wait for its end")
+        super().__init__(Rule("replay_in_use", export=export_id, replay=replay_id))
 
 
 class ExportNotFound(NotFound):
@@ -64,7 +64,7 @@ class ExportNotFound(NotFound):
     code = "export_not_found"
 
     def __init__(self, export_id: object) -> None:
-        super().__init__(f"you have no export {str(export_id)[:40]!r}; it may have been pruned after its retention")
+        super().__init__(Rule("export_not_found", export=repr(str(export_id)[:40])))
 
 
 class ExportEnded(Conflict):
@@ -73,7 +73,7 @@ class ExportEnded(Conflict):
     code = "export_ended"
 
     def __init__(self, export_id: int, status: str) -> None:
-        super().__init__(f"export {export_id} is {status} and cannot be cancelled")
+        super().__init__(Rule("export_ended", export=export_id, state=status))
 
 
 class ResultNotReady(Conflict):
@@ -82,7 +82,7 @@ class ResultNotReady(Conflict):
     code = "result_not_ready"
 
     def __init__(self, export_id: int, status: str) -> None:
-        super().__init__(f"export {export_id} is {status}; only a SUCCEEDED one has a file")
+        super().__init__(Rule("result_not_ready", export=export_id, state=status))
 
 
 class ResultGone(NotFound):
@@ -91,7 +91,7 @@ class ResultGone(NotFound):
     code = "result_gone"
 
     def __init__(self, export_id: int) -> None:
-        super().__init__(f"the file of export {export_id} is gone; export the replay again")
+        super().__init__(Rule("result_gone", export=export_id))
 
 
 class InvalidOutputPath(InvalidInput):

@@ -90,7 +90,8 @@ export const phaseText = (phase: string): string => translated("phase", phase, {
 
 /** Why a request was refused. */
 export function problemText(problem: Problem): string {
+  if (language.value !== "ko") return problem.detail;
   const said = problem.rule && ruleText(problem.rule);
   const detail = said ? (problem.field ? `${problem.field}: ${said}` : said) : problem.detail;
-  return translated("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? problem.detail;
+  return translated("problem", problem.code, { detail, state: stateWord(problem.state) }) ?? detail;
 }
