@@ -53,14 +53,6 @@ async def hear_any(listener: ClientConnection) -> dict[str, Any]:
     return message
 
 
-async def hear_until(listener: ClientConnection, last: int) -> list[dict[str, Any]]:
-    """Everything up to the event with this id."""
-    heard = [await hear(listener)]
-    while heard[-1].get("id") != last:
-        heard.append(await hear(listener))
-    return heard
-
-
 async def end_of(listener: ClientConnection) -> tuple[int, str]:
     """The code and the reason with which the server closes it."""
     with contextlib.suppress(ConnectionClosed):

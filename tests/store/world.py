@@ -69,10 +69,6 @@ def new_id() -> str:
     return str(uuid_utils.uuid7())
 
 
-def new_ids(count: int) -> list[str]:
-    return [new_id() for _ in range(count)]
-
-
 def new_job(**given: Any) -> NewJob:
     """A job without retries by default."""
     values: dict[str, Any] = {"id": new_id(), "task": "t", "policy": RetryPolicy(max_retries=0)}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from hanbeon import App, Job
-from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.service.verify import render
@@ -77,17 +77,6 @@ async def until_succeeded(app: App, count: int, queue: str | None = None) -> Non
         return True if (await app.counts(queue)).get(State.SUCCEEDED, 0) >= count else None
 
     await until(f"{count} succeeded jobs", ask, TIMEOUT * 0.8)
-
-
-async def until_attempt(app: App, job_id: str, number: int, timeout: float = PATIENCE) -> AttemptRecord:
-    """The attempt of this number, once it has ended."""
-
-    async def ask() -> AttemptRecord | None:
-        return next(
-            (each for each in await app.store.read(lambda tx: attempts_of(tx, job_id)) if each.attempt == number), None
-        )
-
-    return await until(f"the end of attempt {number} of job {job_id}", ask, timeout)
 
 
 async def statuses(app: App, job_id: str) -> list[str]:
