@@ -81,8 +81,7 @@ async def test_cron_errors_are_in_the_language_of_the_reader(browser: Browser, s
         page, complaints = await opened(browser, f"{server.url}/#/schedules/new", locale="ko-KR")
         await _fill(page, "cron 식", "0 25 * * *")
         await expect(page.locator(".preview .failure")).to_have_text(
-            "입력이 올바르지 않습니다: cron: 시 필드 '25': 25는 0–23에 없습니다."
-            " 쓸 수 있는 값: 0–23, 예: 9, 9-17, */2"
+            "입력이 올바르지 않습니다: cron: 시 필드 '25': 25는 0–23에 없습니다. 쓸 수 있는 값: 0–23, 예: 9, 9-17, */2"
         )
         assert complaints == []
 
