@@ -38,6 +38,11 @@ _REPLACED = {
     "lend": "begin",
     "lends": "begin",
     "lending": "begin",
+    "bury": "dead_letter",
+    "equip": "add_surfaces",
+    "hurry": "stop_now",
+    "insist": "escalate",
+    "lookout": "idle_poll",
 }
 """Words of one author, and what the field or the glossary says instead."""
 _OLD = "|".join(_REPLACED)

@@ -47,7 +47,7 @@ from hanbeon.store.store import Store
 from hanbeon.store.unknown_outcome import enqueue_once
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.surfaces.installation import Installation
-from hanbeon.surfaces.store_parts import equip, migrate
+from hanbeon.surfaces.store_parts import add_surfaces, migrate
 from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_job, new_jobs, request_of
@@ -132,7 +132,7 @@ class App(TaskDefinitions, Installation):
             store = open_store(
                 settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
-            equip(store, self.surfaces)
+            add_surfaces(store, self.surfaces)
             store.max_payload_bytes = settings.max_payload_bytes
             store.trace(on=settings.tracing)
             await store.open()

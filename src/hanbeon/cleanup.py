@@ -33,24 +33,24 @@ class CleanUp(asyncio.Task[T]):
         return _here.get() is self._own and super().cancel(msg)
 
 
-async def to_the_end(work: Coroutine[Any, Any, T], hurry: Callable[[], None] | None = None) -> T:
+async def to_the_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None] | None = None) -> T:
     """Run a clean-up and return when it has ended; a cancellation of the caller takes effect afterwards.
 
-    `hurry` is called then: for what need not be waited for by somebody who insists.
+    `on_cancel` is called then: for what a cancelled caller need not wait for.
     """
     task = contextvars.copy_context().run(_start, work)
-    insisted: asyncio.CancelledError | None = None
+    cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
-            insisted = error
-            if hurry is not None:
-                hurry()
-    if insisted is None:
+            cancelled = error
+            if on_cancel is not None:
+                on_cancel()
+    if cancelled is None:
         return task.result()
     _report(task)
-    raise insisted
+    raise cancelled
 
 
 def cleanup(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:

@@ -25,7 +25,7 @@ class HandWork:
     def stop(self, cause: StopCause) -> None:
         self.stops.append(cause)
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         self.insisted += 1
 
 

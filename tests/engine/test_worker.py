@@ -127,8 +127,9 @@ async def test_stop_does_not_wait_for_an_unresponsive_database(app_url: str, mon
             asked.set()
             await asyncio.Event().wait()
 
-        for name in ("claim", "recover", "promote"):
-            monkeypatch.setattr(app.store, name, never)
+        monkeypatch.setattr(app.store, "claim", never)
+        for name in ("recover", "promote"):
+            monkeypatch.setattr(f"hanbeon.engine.maintenance.{name}", never)
         monkeypatch.setattr("hanbeon.engine.renew.renew", never)
         async with asyncio.timeout(10):
             async with app.worker():

@@ -40,8 +40,8 @@ class Started:
     def stop(self, cause: StopCause) -> None:
         self._work.stop(cause)
 
-    def insist(self) -> None:
-        self._work.insist()
+    def escalate(self) -> None:
+        self._work.escalate()
 
     async def outcome(self) -> Outcome | None:
         return await self._ended

@@ -171,7 +171,7 @@ async def test_insisting_ends_a_command_that_nobody_supervises(
     # A process stops when it is next scheduled, and this test insists once only.
     await until("they are frozen", lambda: {each.status() for each in supervisors} == {psutil.STATUS_STOPPED})
     started.stop(StopCause.DEADLINE)
-    started.insist()
+    started.escalate()
     _, seen = await watched(started, processes, 30.0)
     assert seen == []
     assert await commands.run(shell("true"), journal="") == Returned(), "the next one is supervised"

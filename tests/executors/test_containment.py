@@ -374,7 +374,7 @@ def test_stop_of_a_body_reaches_no_other_task(loop: str) -> None:
         started = Started(AsyncExecutor(), new_call(work)[0])
         await asyncio.sleep(0.01)
         started.stop(StopCause.DEADLINE)
-        started.insist()
+        started.escalate()
         await asyncio.sleep(0.01)
         assert not other.done()
         free.set()

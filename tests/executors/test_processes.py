@@ -290,12 +290,12 @@ class Heard:
 
 
 async def test_a_log_goes_through_the_engine_in_order(bench: Bench) -> None:
-    heard = Heard()
+    received = Heard()
     started = bench.start(bodies.flooding, lines=5_000)
     assert bench.attempt is not None
-    bench.attempt.claim.logs = cast(Logs, heard)
+    bench.attempt.claim.logs = cast(Logs, received)
     assert isinstance(await started.within(), Returned)
-    assert b"".join(heard.said) == b"".join(b"line %d\n" % number for number in range(1, 5_001))
+    assert b"".join(received.said) == b"".join(b"line %d\n" % number for number in range(1, 5_001))
 
 
 async def test_messages_after_a_breach_are_ignored(bench: Bench) -> None:

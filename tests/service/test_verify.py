@@ -19,7 +19,7 @@ from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
-from hanbeon.surfaces.store_parts import equip, migrate
+from hanbeon.surfaces.store_parts import add_surfaces, migrate
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing.clock import VirtualClock
@@ -138,7 +138,7 @@ async def test_limits_are_sound_while_the_clock_stands_still(database_url: str) 
     """Whatever happens in one microsecond may have happened in the order that was allowed."""
     await migrate(database_url)
     clock = VirtualClock()
-    store = equip(open_store(database_url, clock))
+    store = add_surfaces(open_store(database_url, clock))
     await store.open()
     try:
         await clock.attach(store)

@@ -8,7 +8,7 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.store.backends import open_store
 from hanbeon.store.store import Store
-from hanbeon.surfaces.store_parts import equip
+from hanbeon.surfaces.store_parts import add_surfaces
 from tests.databases.fixtures import find_installation, migrated_database
 from tests.databases.installations import Installation
 from tests.databases.run import SERVERS
@@ -17,7 +17,7 @@ from tests.store.world import World
 
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
-    opened = equip(open_store(database_url, SystemClock()))
+    opened = add_surfaces(open_store(database_url, SystemClock()))
     await opened.open()
     try:
         yield opened

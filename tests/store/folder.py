@@ -10,7 +10,7 @@ from hanbeon.clock import SystemClock
 from hanbeon.store.backends import open_store
 from hanbeon.store.operations.tallies import fold
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.store_parts import equip
+from hanbeon.surfaces.store_parts import add_surfaces
 from tests.processes.owner import end_with_the_owner
 from tests.processes.process import READY
 
@@ -32,7 +32,7 @@ class Halting:
 
 
 async def main(url: str) -> None:
-    store = equip(open_store(url, SystemClock()))
+    store = add_surfaces(open_store(url, SystemClock()))
     await store.open()
     await store.write(lambda tx: fold(Halting(tx), 1000))
 

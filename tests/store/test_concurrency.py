@@ -29,7 +29,7 @@ from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease, renew
 from hanbeon.store.operations.queries import attempts_of, jobs_by_id
 from hanbeon.store.store import Store
-from hanbeon.surfaces.store_parts import equip
+from hanbeon.surfaces.store_parts import add_surfaces
 from tests.databases.locks import somebody_waits
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job
@@ -47,7 +47,7 @@ async def more_stores(world: World, count: int) -> AsyncIterator[list[Store]]:
     async with contextlib.AsyncExitStack() as stack:
         stores = []
         for _ in range(count):
-            store = equip(open_store(url, world.clock, pool_size=2))
+            store = add_surfaces(open_store(url, world.clock, pool_size=2))
             await store.open()
             stack.push_async_callback(store.close)
             stores.append(store)
@@ -92,7 +92,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
 
 @pytest.mark.parametrize("how", ["threads", "processes"])
 async def test_sqlite_claimers_share_the_work(sqlite_url: str, how: str) -> None:
-    store = equip(open_store(sqlite_url, SystemClock()))
+    store = add_surfaces(open_store(sqlite_url, SystemClock()))
     await store.open()
     jobs = [new_job() for _ in range(150)]
     await store.enqueue(jobs)

@@ -35,7 +35,7 @@ from hanbeon.store.operations.queues import QueuePage
 from hanbeon.store.schema import MIGRATIONS, script
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.store_parts import equip
+from hanbeon.surfaces.store_parts import add_surfaces
 from hanbeon.testing.clock import VirtualClock
 
 LEASE = 30.0
@@ -95,7 +95,7 @@ class World:
     @classmethod
     async def open(cls, url: str, *, fast: bool = True) -> "World":
         clock = VirtualClock()
-        store = equip(open_store(url, clock, fast=fast))
+        store = add_surfaces(open_store(url, clock, fast=fast))
         await store.open()
         world = cls(store, clock)
         await clock.attach(store)

@@ -194,12 +194,12 @@ class Attempt:
             if self.work is not None:
                 self._force(lambda work: work.stop(cause))
 
-    def insist(self, seconds: float) -> None:
+    def escalate(self, seconds: float) -> None:
         """Use force on work that was stopped `seconds` ago and has not ended. What cannot be killed keeps its slot."""
         _log.warning(
             "not_stopping", job=self.job.id, attempt=self.job.fence, executor=self.executor.name, after=round(seconds)
         )
-        self._force(lambda work: work.insist())
+        self._force(lambda work: work.escalate())
 
     def _force(self, act: Callable[[Work], None]) -> None:
         try:

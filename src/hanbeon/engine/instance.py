@@ -91,7 +91,7 @@ class Instance:
             await poller.declare(self.name, micros(settings.lease))
 
     async def beat(self, running: int, concurrency: int) -> Beat:
-        """Report that this worker is alive, and hear if the database still knows it and if it must drain."""
+        """Report that this worker is alive, and return if the database still knows it and if it must drain."""
         return await self._store.write(
             lambda tx: instance_rows.beat(tx, self.id, running, self._all_tasks, concurrency, self._declared)
         )

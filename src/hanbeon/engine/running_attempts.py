@@ -19,7 +19,7 @@ from hanbeon.store.store import Store
 _log = get_logger("hanbeon.engine")
 _NOTE_SECONDS = 5.0
 _REMEMBERED_AT_MOST = 100_000
-_INSIST_SECONDS = 300.0
+_ESCALATE_SECONDS = 300.0
 
 
 class RunningAttempts:
@@ -120,15 +120,15 @@ class RunningAttempts:
         return pause
 
     def _watch_stop(self, attempt: Attempt, now: float) -> None:
-        """Insist on the end of work that was stopped and is not heard of within its time; again after twice that, …"""
+        """Escalate the end of work that was stopped and is not heard of within its time; again after twice that, …"""
         if not attempt.stopping or attempt.settling:
             attempt.unheard_at = None
         elif attempt.unheard_at is None:
             attempt.stopped_at = now
             attempt.unheard_at = now + attempt.executor.stop_seconds + self._grace_seconds
         elif now >= attempt.unheard_at:
-            attempt.insist(now - attempt.stopped_at)
-            attempt.unheard_at = now + min(now - attempt.stopped_at, _INSIST_SECONDS)
+            attempt.escalate(now - attempt.stopped_at)
+            attempt.unheard_at = now + min(now - attempt.stopped_at, _ESCALATE_SECONDS)
 
     def learn(self, held: dict[int, Attempt], facts: LeaseFacts) -> None:
         """Act on the database's facts about attempts that were held at the time of the query."""

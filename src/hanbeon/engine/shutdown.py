@@ -10,17 +10,17 @@ from hanbeon.executors.executor import StopCause
 _CHECK_SECONDS = 0.02
 
 
-async def let_finish(attempts: RunningAttempts, seconds: float, hurry: asyncio.Event) -> None:
-    """Wait until nothing runs any more, for `seconds` at most, or until `hurry` is set.
+async def let_finish(attempts: RunningAttempts, seconds: float, stop_now: asyncio.Event) -> None:
+    """Wait until nothing runs any more, for `seconds` at most, or until `stop_now` is set.
 
     Call it only after claiming has ended: a claim under way would take what is handed back, and start it here again.
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + seconds
-    hurried = loop.create_task(hurry.wait())
-    while len(attempts) and not hurried.done() and (left := ends_at - loop.time()) > 0:
+    stopped = loop.create_task(stop_now.wait())
+    while len(attempts) and not stopped.done() and (left := ends_at - loop.time()) > 0:
         await attempts.any_left(min(left, _CHECK_SECONDS))
-    hurried.cancel()
+    stopped.cancel()
 
 
 async def hand_back(attempts: RunningAttempts, lease: float) -> None:

@@ -16,9 +16,9 @@ from hanbeon.domain.lifecycle import Reason
 from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.garbage_collector import tune_collector
+from hanbeon.engine.idle_poll import IdlePoll
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
-from hanbeon.engine.lookout import Lookout
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.poller import Poller
@@ -118,20 +118,20 @@ class Worker:
         self.pollers = pollers
         self.polls = {each.name: Loop(each.name, each.run_once) for each in pollers}
         woken = {each: self.polls[each.name].wake for each in pollers}
-        self._lookout = Lookout(store, settings, clock, beside, woken)
+        self._idle_poll = IdlePoll(store, settings, clock, beside, woken)
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, pollers, listed)
         self._completion = CompletionBuffer(store, clock)
         self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
-        self._maintenance = Maintenance(store, settings, self._lookout.next_due)
+        self._maintenance = Maintenance(store, settings, self._idle_poll.next_due)
         self._reloader = Reloader(source, store, self._change)
         self._loop_tasks: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._stop_now = asyncio.Event()
         self.guard = Loop("guard", self.attempts.guard)
         # A database that refuses for a moment must not cost a lease: it is asked again well before the end of one.
         self.renew = Loop("renew", self._renewer.renew, longest_pause=min(LONGEST_PAUSE, settings.lease / 10))
@@ -274,7 +274,7 @@ class Worker:
         It only ends `run()`. A caller who entered the worker with `async with` leaves the block itself.
         """
         if self._stop_requested.is_set():
-            self._hurry.set()
+            self._stop_now.set()
         else:
             running = len(self.attempts)
             waits = {"grace": self._settings.shutdown_grace, "hint": "a second signal stops at once"} if running else {}
@@ -286,13 +286,13 @@ class Worker:
 
         If the caller is cancelled meanwhile, jobs are no longer waited for; all else is done.
         """
-        await to_the_end(self._stop(), self._hurry.set)
+        await to_the_end(self._stop(), self._stop_now.set)
 
     async def _stop(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.heartbeat):
                 await asyncio.gather(*(pool.claimer.close() for pool in self.pools))
-        await let_finish(self.attempts, self._settings.shutdown_grace, self._hurry)
+        await let_finish(self.attempts, self._settings.shutdown_grace, self._stop_now)
         await hand_back(self.attempts, self._settings.lease)
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
             await self.write_logs()  # Of threads that do not stop.
@@ -441,13 +441,13 @@ class Worker:
         return await self._maintenance.recover()
 
     async def _beat(self) -> float:
-        heard = await self._instance.beat(len(self.main.running), self._settings.concurrency)
-        if not heard.known:
+        status = await self._instance.beat(len(self.main.running), self._settings.concurrency)
+        if not status.known:
             await self.register()
-        if heard.draining is not self.main.claimer.draining:
-            _log.info("worker_draining" if heard.draining else "worker_resumed", instance=self.instance)
+        if status.draining is not self.main.claimer.draining:
+            _log.info("worker_draining" if status.draining else "worker_resumed", instance=self.instance)
             for pool in self.pools:
-                pool.claimer.draining = heard.draining
+                pool.claimer.draining = status.draining
                 pool.work_arrived()
         return self._settings.heartbeat
 

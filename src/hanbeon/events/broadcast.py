@@ -18,7 +18,7 @@ from hanbeon.logs import get_logger
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.store import Store
 
-Words = Callable[[Event], Delivered | None]
+Serializer = Callable[[Event], Delivered | None]
 """Serializes an event; None skips it. A HanbeonError means that nothing more will ever be delivered."""
 
 _log = get_logger("hanbeon.events")
@@ -33,7 +33,7 @@ _CATCHING_UP_AT_ONCE = 2
 class Topic(NamedTuple):
     """The live followers of one thing, and the serializer that they share."""
 
-    words: Words
+    serialize: Serializer
     followers: set[Follower]
 
 
@@ -56,17 +56,17 @@ class Broadcast:
     def following(
         self,
         queue: str | None,
-        words: Words,
+        serialize: Serializer,
         place: EventPosition,
         part: Hashable = None,
         first: Sequence[Delivered] = (),
     ) -> Iterator[Follower]:
         """Follow a queue, or all, from a place on, however far back that is.
 
-        Followers of the same `part` of a queue share the words of the first, so that an event is serialized once.
+        Followers of the same `part` of a queue share the serializer of the first, so that an event is serialized once.
         `first`: messages that this follower gets before any event.
         """
-        follower = Follower(self, queue, words, place, part, first)
+        follower = Follower(self, queue, serialize, place, part, first)
         self._following += 1
         if self._reader is None:
             self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -86,7 +86,7 @@ class Broadcast:
     def join(self, follower: Follower) -> None:
         """Make a follower live. It has read up to `position`, so nothing is missing in between."""
         topics = self._topics.setdefault(follower.queue, {})
-        topics.setdefault(follower.part, Topic(follower.words, set())).followers.add(follower)
+        topics.setdefault(follower.part, Topic(follower.serialize, set())).followers.add(follower)
 
     def leave(self, follower: Follower) -> None:
         topic = self._topics.get(follower.queue, {}).get(follower.part)
@@ -152,7 +152,7 @@ class Broadcast:
 
     def _tell(self, event: Event, queue: str | None, part: Hashable, topic: Topic) -> None:
         try:
-            delivered = topic.words(event)
+            delivered = topic.serialize(event)
         except HanbeonError as error:
             self._end(queue, part, error)
             return

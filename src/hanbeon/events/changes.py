@@ -21,8 +21,8 @@ _log = get_logger("hanbeon.events")
 class ChangeFollower:
     """Gives a message after changes, at most once a second."""
 
-    def __init__(self, place: EventPosition, words: Callable[[], Delivered]) -> None:
-        self.place, self._words = place, words
+    def __init__(self, place: EventPosition, serialize: Callable[[], Delivered]) -> None:
+        self.place, self._serialize = place, serialize
         self.changed = asyncio.Event()
         self._given_at = float("-inf")
 
@@ -33,7 +33,7 @@ class ChangeFollower:
         await asyncio.sleep(max(0.0, self._given_at + EVERY_SECONDS - now()))
         self.changed.clear()
         self._given_at = now()
-        return self._words()
+        return self._serialize()
 
 
 class ChangeWatch:
@@ -51,14 +51,14 @@ class ChangeWatch:
         """None: unknown, so that the next look finds a change."""
 
     async def join(
-        self, place: EventPosition, words: Callable[[], Delivered]
+        self, place: EventPosition, serialize: Callable[[], Delivered]
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
         """Follow what changes from now on, for the block."""
         if self._watching is None:
             seen = await self._look()
             if self._watching is None:
                 self._seen = seen
-        return self._following(ChangeFollower(place, words))
+        return self._following(ChangeFollower(place, serialize))
 
     @contextlib.contextmanager
     def _following(self, follower: ChangeFollower) -> Iterator[ChangeFollower]:

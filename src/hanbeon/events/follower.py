@@ -13,7 +13,7 @@ from hanbeon.errors import HanbeonError
 from hanbeon.events.pages import Pages
 
 if TYPE_CHECKING:
-    from hanbeon.events.broadcast import Broadcast, Words
+    from hanbeon.events.broadcast import Broadcast, Serializer
 
 WAITING_MOST = 1_000
 """How many messages wait for one follower before it counts as slow."""
@@ -60,12 +60,12 @@ class Follower:
         self,
         broadcast: Broadcast,
         queue: str | None,
-        words: Words,
+        serialize: Serializer,
         place: EventPosition,
         part: Hashable = None,
         first: Iterable[Delivered] = (),
     ) -> None:
-        self.queue, self.part, self.words, self.place = queue, part, words, place
+        self.queue, self.part, self.serialize, self.place = queue, part, serialize, place
         self._broadcast = broadcast
         self._pages = Pages()
         self._waiting: deque[Delivered] = deque(first)
@@ -128,9 +128,9 @@ class Follower:
         messages = []
         try:
             for event in events:
-                words = self.words(event) if self.queue in (None, event.queue) else None
-                if words is not None:
-                    messages.append(words)
+                message = self.serialize(event) if self.queue in (None, event.queue) else None
+                if message is not None:
+                    messages.append(message)
         except HanbeonError as error:
             self.end(error)
         return messages

@@ -24,7 +24,7 @@ class Hub:
     def calling(self, callback: Callback, *hints: str) -> Iterator[None]:
         """While active, `callback` is called for each of these hints, and never from another thread."""
         if self._listener is None or self._listener.done():
-            self._listener = guarded_task(self._waker.listen(self._heard))
+            self._listener = guarded_task(self._waker.listen(self._received))
         for hint in hints:
             self._callbacks.setdefault(hint, set()).add(callback)
         try:
@@ -37,7 +37,7 @@ class Hub:
         """While active, `callback` is called when there may be events, for `wait.until`."""
         return self.calling(callback, "event")
 
-    def _heard(self, hints: set[str]) -> None:
+    def _received(self, hints: set[str]) -> None:
         for hint in hints:
             for callback in list(self._callbacks.get(hint, ())):
                 callback()

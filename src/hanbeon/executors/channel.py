@@ -17,7 +17,7 @@ _CHUNK = 65_536
 
 
 class FrameChannel:
-    """Calls `heard` with each message, and `closed` once with the error; with "" if the other side closed it.
+    """Calls `received` with each message, and `closed` once with the error; with "" if the other side closed it.
 
     Sending queues without limit and never blocks. No message of either side is longer than `limit`.
     """
@@ -27,11 +27,11 @@ class FrameChannel:
         connection: socket.socket,
         *,
         limit: int,
-        heard: Callable[[bytes], None],
+        received: Callable[[bytes], None],
         closed: Callable[[str], None],
     ) -> None:
         connection.setblocking(False)
-        self._connection, self._heard, self._closed = connection, heard, closed
+        self._connection, self._received, self._closed = connection, received, closed
         self._limit = limit
         self._frames = Frames(limit)
         self._outgoing: deque[tuple[memoryview, Sequence[int]]] = deque()
@@ -74,7 +74,7 @@ class FrameChannel:
         try:
             data = self._connection.recv(_CHUNK)
             for frame in self._frames.feed(data):
-                self._hear(frame)
+                self._receive(frame)
                 if not self.is_open:
                     return False
         except (BlockingIOError, InterruptedError):
@@ -88,9 +88,9 @@ class FrameChannel:
             self._break("")
         return bool(data)
 
-    def _hear(self, frame: bytes) -> None:
+    def _receive(self, frame: bytes) -> None:
         try:
-            self._heard(frame)
+            self._received(frame)
         except Exception:
             # A defect; but the messages behind this one are about others, and about ends that are waited for.
             _log.exception("message_failed")

@@ -101,9 +101,9 @@ class AsyncWork(BodyExits):
 
     def stop(self, cause: StopCause) -> None:
         self.stopped = True
-        self.insist()
+        self.escalate()
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         if self.task is not None:
             cancel_as(self, self.task)
 
@@ -111,7 +111,7 @@ class AsyncWork(BodyExits):
         """End the whole body by the exit of one of its tasks or callbacks."""
         if self._done is not None:
             self._exit = self._exit or error
-            self.insist()
+            self.escalate()
 
     def _task_ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
         if task.cancelled():

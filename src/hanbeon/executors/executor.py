@@ -55,7 +55,7 @@ class Work(Protocol):
         """Make it end. Escalates by itself; may be called again."""
         ...
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         """Use what force there is: it was stopped, and its end has not been reported in time. May be called again."""
         ...
 
@@ -82,7 +82,7 @@ class _Never:
     def stop(self, cause: StopCause) -> None:
         pass
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         pass
 
 

@@ -67,7 +67,7 @@ class Session:
         self.watchdog: asyncio.TimerHandle | None = None
         self._alone_callbacks: dict[int, Callable[[bool], None]] = {}
         ours, self._theirs = socket.socketpair()
-        self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+        self._channel = FrameChannel(ours, limit=SMALL, received=self._received, closed=lambda _: self._lost())
 
     def give_away(self) -> int:
         """Detach the session supervisor's end of the connection."""
@@ -85,7 +85,7 @@ class Session:
     def kill(self) -> None:
         self._request(do="kill")
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         """Kill it together with its session supervisor, which has not confirmed its end in time; frozen perhaps.
 
         Its end is confirmed all the same before it is reported: by the supervisor, or by a search if that is dead.
@@ -118,7 +118,7 @@ class Session:
     def _request(self, **message: Any) -> None:
         self._channel.send(packed(**message))
 
-    def _heard(self, frame: bytes) -> None:
+    def _received(self, frame: bytes) -> None:
         message = unpacked(frame)
         if "started" in message:
             self.leader = message["started"]

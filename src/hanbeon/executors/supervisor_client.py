@@ -130,10 +130,10 @@ class SupervisorClient:
             )
             # Before it starts anything: what it starts inherits its limits.
             restore_descriptor_limit(self._process.pid)
-        self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+        self._channel = FrameChannel(ours, limit=SMALL, received=self._received, closed=lambda _: self._lost())
         return self._channel
 
-    def _heard(self, frame: bytes) -> None:
+    def _received(self, frame: bytes) -> None:
         session = self._sessions.get(unpacked(frame)["gone"])
         if session is not None:
             session.confirm()

@@ -62,7 +62,7 @@ class ThreadWork:
     def stop(self, cause: StopCause) -> None:
         """Nothing more than `ctx.stopping`, which the attempt answers by itself."""
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         """Nothing: no thread can be killed."""
 
     def _take(self) -> bool:

@@ -13,7 +13,7 @@ FIELDS_MOST = 64
 _NAME_MOST = 200
 
 
-def bury(pipe: Any, name: str, kind: str, entry_id: str, fields: Mapping[str, str], reason: str) -> None:
+def dead_letter(pipe: Any, name: str, kind: str, entry_id: str, fields: Mapping[str, str], reason: str) -> None:
     """Copy the heads of an entry's fields to the dead letters; acknowledge it in the same transaction.
 
     Where a field is longer, `truncated` has its length.

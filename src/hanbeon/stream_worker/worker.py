@@ -19,7 +19,7 @@ from hanbeon.cleanup import cleanup
 from hanbeon.logs import get_logger
 from hanbeon.stream_worker.attempt import Attempt
 from hanbeon.stream_worker.command_batch import Command, CommandBatch
-from hanbeon.stream_worker.dead_letter import bury
+from hanbeon.stream_worker.dead_letter import dead_letter
 from hanbeon.stream_worker.redis_client import flat_entries, redis_client
 from hanbeon.stream_worker.reporter import Work
 from hanbeon.stream_worker.request import Request
@@ -68,13 +68,13 @@ class StreamWorker:
         self._running: dict[tuple[str, int], Attempt] = {}
         self._beating: asyncio.Task[None] | None = None
         self._look_at, self._place = 0.0, "0-0"
-        self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
+        self._stopping, self._stop_now = asyncio.Event(), asyncio.Event()
         self._freed = asyncio.Event()
 
     def stop(self) -> None:
         """Take no more requests; `run` returns when those under way are done. A second call does not wait for them."""
         if self._stopping.is_set():
-            self._hurrying.set()
+            self._stop_now.set()
         self._stopping.set()
         self._freed.set()
 
@@ -112,10 +112,10 @@ class StreamWorker:
         """Let the requests under way end, until the grace time is over or a second stop cuts it short."""
         tasks = [each.task for each in self._running.values() if each.task is not None]
         if tasks:
-            hurry = asyncio.create_task(self._hurrying.wait())
+            stop_now = asyncio.create_task(self._stop_now.wait())
             done = asyncio.create_task(asyncio.wait(tasks))
-            await asyncio.wait([hurry, done], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-            hurry.cancel()
+            await asyncio.wait([stop_now, done], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+            stop_now.cancel()
             done.cancel()
 
     @cleanup
@@ -224,7 +224,7 @@ class StreamWorker:
         async with self._redis.pipeline(transaction=True) as pipe:
             if fields:
                 _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
-                bury(pipe, self.name, "requests", entry_id, fields, reason)
+                dead_letter(pipe, self.name, "requests", entry_id, fields, reason)
             pipe.xack(self._requests, GROUP, entry_id)
             await pipe.execute()
 

@@ -25,7 +25,7 @@ def add_parts(surfaces: Iterable[Surface]) -> None:
 add_parts(SURFACES)
 
 
-def equip(store: Store, surfaces: Iterable[Surface] = SURFACES) -> Store:
+def add_surfaces(store: Store, surfaces: Iterable[Surface] = SURFACES) -> Store:
     """Give a store the parts of all surfaces. One without them can neither prune nor end jobs of built-in tasks."""
     surfaces = list(surfaces)
     reserve_queues(surfaces)
@@ -39,7 +39,7 @@ def equip(store: Store, surfaces: Iterable[Surface] = SURFACES) -> Store:
 
 def whole_store(url: str) -> Store:
     """Return the store of a URL with the parts of all surfaces, not yet open, for commands that need no App."""
-    return equip(open_store(url, SystemClock()))
+    return add_surfaces(open_store(url, SystemClock()))
 
 
 async def migrate(url: str, clock: Clock | None = None) -> list[int]:

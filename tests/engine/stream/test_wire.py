@@ -134,7 +134,7 @@ async def test_plain_messages_drive_a_job(streaming_here: App, valkey: ValkeySer
         assert server.stream is not None
         await redis.xreadgroup("workers", "w", {REQUESTS: ">"})
         await redis.xack(REQUESTS, "workers", *[each for each, _ in await redis.xrange(REQUESTS)])
-        await server.stream.tend.run_once()
+        await server.stream.maintain.run_once()
         assert [await redis.xlen(stream) for stream in (REQUESTS, PROGRESS, RESULTS)] <= [1, 1, 1], "trimmed"
 
 
@@ -147,7 +147,7 @@ async def test_replies_of_a_dead_server_are_taken_over(streaming_here: App, valk
         await redis.xadd(RESULTS, {"jobId": job.id, "status": "SUCCEEDED"})
         # As another server did that died then; whoever is faster, the reply is applied once.
         await redis.xreadgroup("hanbeon", "dead", {RESULTS: ">"})
-        await server.stream.tend.run_once()
+        await server.stream.maintain.run_once()
         assert (await job.wait(60)).state is State.SUCCEEDED
 
 

@@ -1,4 +1,4 @@
-"""The loops between the database and Redis: dispatch, send, hear, clear away, and look after the streams."""
+"""The loops between the database and Redis: dispatch, send, receive, clear away, and maintain the streams."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class StreamBridge:
         self._replies = ReplyReader(store, settings, wire)
         self.dispatch = Loop("stream_dispatch", self._dispatch)
         self.send = Loop("stream_send", self._over_the_wire(self._send))
-        self.hear = Loop("stream_hear", self._over_the_wire(self._hear))
+        self.receive = Loop("stream_receive", self._over_the_wire(self._receive))
         self.clear = Loop("stream_clear", self._clear)
-        self.tend = Loop("stream_tend", self._over_the_wire(self._tend))
+        self.maintain = Loop("stream_maintain", self._over_the_wire(self._maintain))
 
     @property
     def loops(self) -> list[Loop]:
-        return [self.dispatch, self.send, self.hear, self.clear, self.tend]
+        return [self.dispatch, self.send, self.receive, self.clear, self.maintain]
 
     def work_arrived(self) -> None:
         self.dispatch.wake()
@@ -180,7 +180,7 @@ class StreamBridge:
 
     # replies → database
 
-    async def _hear(self) -> float:
+    async def _receive(self) -> float:
         streams = self.streams()
         if not streams:
             return self._settings.poll
@@ -219,7 +219,7 @@ class StreamBridge:
 
     # The streams themselves
 
-    async def _tend(self) -> float:
+    async def _maintain(self) -> float:
         await self._prepare()
         streams = self.streams()
         if streams:

@@ -84,8 +84,8 @@ class ReplyReader:
                 _log.exception("reply_failed", stream=batch[0].key, entry=batch[0].id)
                 more, ended = await self._write_failed(received[0], error, calls, instance)
             dead += more
-        buried = {id(each.entry) for each in dead}
-        await self._wire.settle([entry for entry in batch if id(entry) not in buried], dead)
+        rejected = {id(each.entry) for each in dead}
+        await self._wire.settle([entry for entry in batch if id(entry) not in rejected], dead)
         for each in dead:
             _log.warning("dead_letter", stream=each.entry.key, entry=each.entry.id, reason=each.reason)
         return bool(ended)
@@ -93,7 +93,7 @@ class ReplyReader:
     async def _write_failed(
         self, received: _Received, error: Exception, calls: Mapping[str, StreamCall], instance: int
     ) -> tuple[list[Dead], list[Completed]]:
-        """Bury a reply that cannot be applied. Was it a result, its attempt fails: it would be lost otherwise."""
+        """Dead-letter a reply that cannot be applied. Was it a result, its attempt fails: it would be lost else."""
         dead = Dead(received.entry, f"{type(error).__name__}: {error}")
         if received.outcome is None:
             return [dead], []

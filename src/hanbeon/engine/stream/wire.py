@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hanbeon.cleanup import cleanup
 from hanbeon.engine.stream.read_pace import ReadPace, size_of
 from hanbeon.errors import RedisUnavailable
-from hanbeon.stream_worker.dead_letter import bury
+from hanbeon.stream_worker.dead_letter import dead_letter
 from hanbeon.stream_worker.redis_client import flat_entries, redis_client
 
 SERVERS, WORKERS = "hanbeon", "workers"
@@ -190,7 +190,7 @@ class Wire:
         """Acknowledge entries; move the dead ones to the dead letters, in one transaction with that."""
         async with self._border(), self._redis.pipeline(transaction=True) as pipe:
             for entry, reason in dead:
-                bury(pipe, entry.name, entry.kind, entry.id, entry.fields, reason)
+                dead_letter(pipe, entry.name, entry.kind, entry.id, entry.fields, reason)
             by_key: dict[str, list[str]] = {}
             for entry in (*entries, *(each.entry for each in dead)):
                 by_key.setdefault(entry.key, []).append(entry.id)

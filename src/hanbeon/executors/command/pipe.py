@@ -10,10 +10,10 @@ _CHUNK = 65_536
 
 
 class Pipe:
-    """`theirs` is for the command; the supervisor client closes it here. `heard` is called with each piece."""
+    """`theirs` is for the command; the supervisor client closes it here. `received` is called with each piece."""
 
-    def __init__(self, heard: Callable[[bytes], None]) -> None:
-        self._heard = heard
+    def __init__(self, received: Callable[[bytes], None]) -> None:
+        self._received = received
         self._ours, self.theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._ours, False)
         self._loop = asyncio.get_running_loop()
@@ -39,7 +39,7 @@ class Pipe:
         except (BlockingIOError, InterruptedError):
             return False
         if data:
-            self._heard(data)
+            self._received(data)
         else:
             self.close()
         return bool(data)

@@ -99,8 +99,8 @@ class ProtocolReader:
 class LineSplitter:
     """Splits a stream into lines. One over the limit is passed on once, cut, and the rest of it is dropped."""
 
-    def __init__(self, limit: int, heard: Callable[[bytes, bool], None]) -> None:
-        self._limit, self._heard = limit, heard
+    def __init__(self, limit: int, received: Callable[[bytes, bool], None]) -> None:
+        self._limit, self._received = limit, received
         self._rest = bytearray()
         self._dropping = False
 
@@ -122,7 +122,7 @@ class LineSplitter:
         self._rest.clear()
         self._dropping = dropping
         if not was_dropping:
-            self._heard(line[: self._limit], not dropping and len(line) <= self._limit)
+            self._received(line[: self._limit], not dropping and len(line) <= self._limit)
 
 
 class ProtocolFilter:

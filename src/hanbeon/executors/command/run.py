@@ -87,9 +87,9 @@ class Run:
         self._stopped = True
         self._session.stop(self._grace)
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         """SIGKILL, without waiting for its supervisor."""
-        self._session.insist()
+        self._session.escalate()
 
     def keep_alive(self) -> None:
         """Extend the deadline to the end of the lease; the supervisor enforces it if the engine cannot."""

@@ -95,7 +95,7 @@ class HttpWork:
             self._stopped = True
             self.task.cancel()
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         """Interrupt the closing of the connection, too."""
         self.task.cancel()
 

@@ -105,9 +105,9 @@ class ProcessWork:
         elif self._job.process is not None:
             self._job.process.stop_job(self._job.call)
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         if self._job.process is not None:
-            self._job.process.insist(self._job.call)
+            self._job.process.escalate(self._job.call)
 
 
 def _request(call: Call) -> bytes:

@@ -75,7 +75,7 @@ class WorkerProcess:
         self._violation: str | None = None
         ours, theirs = socket.socketpair()
         limit = messages.limit(setup.max_payload_bytes)
-        self._channel = FrameChannel(ours, limit=limit, heard=self._heard, closed=self._cut_off)
+        self._channel = FrameChannel(ours, limit=limit, received=self._received, closed=self._cut_off)
         self._session = supervisor.start(
             [sys.executable, *_flags(), "-P", "-c", _PROGRAM, ROOT],
             env=os.environ,
@@ -132,11 +132,11 @@ class WorkerProcess:
         self._is_dying = True
         self._session.stop(self._grace)
 
-    def insist(self, call: Call) -> None:
+    def escalate(self, call: Call) -> None:
         """SIGKILL, without waiting for its supervisor, unless another job has begun already."""
         if self._job is not None and self._job.call is call:
             self._is_dying = True
-            self._session.insist()
+            self._session.escalate()
 
     def _kill(self) -> None:
         self._is_dying = True
@@ -144,7 +144,7 @@ class WorkerProcess:
 
     # Messages
 
-    def _heard(self, frame: bytes) -> None:
+    def _received(self, frame: bytes) -> None:
         try:
             message = messages.from_worker(frame)
         except msgspec.MsgspecError as error:

@@ -35,8 +35,8 @@ class Notifier(Protocol):
         """Send the hints soon. Never waits, never fails."""
         ...
 
-    async def listen(self, heard: Callable[[set[str]], None]) -> None:
-        """Call `heard` for every hint until cancelled; reconnects by itself."""
+    async def listen(self, received: Callable[[set[str]], None]) -> None:
+        """Call `received` for every hint until cancelled; reconnects by itself."""
         ...
 
     async def close(self) -> None: ...
@@ -49,14 +49,14 @@ class PostgresNotifier:
         self._database = database
         self._listen_url = listen_url
         self._hints: set[str] = set()
-        self._heard_here: Callable[[set[str]], None] | None = None
+        self._received_here: Callable[[set[str]], None] | None = None
         self._sender: asyncio.Task[None] | None = None
         self._quiet_until = 0.0
 
     def send(self, hints: Iterable[str]) -> None:
         self._hints.update(hints)
-        if self._hints and self._heard_here is not None:
-            self._heard_here(set(self._hints))
+        if self._hints and self._received_here is not None:
+            self._received_here(set(self._hints))
         if self._hints and (self._sender is None or self._sender.done()):
             self._sender = asyncio.get_running_loop().create_task(self._send())
 
@@ -66,7 +66,7 @@ class PostgresNotifier:
         In that case, and with the payload if the statement does not notify after all, call `send`.
         """
         now = asyncio.get_running_loop().time()
-        if self._heard_here is not None or now < self._quiet_until:
+        if self._received_here is not None or now < self._quiet_until:
             return None
         self._quiet_until = now + _QUIET_SECONDS
         payload = " ".join(sorted(self._hints.union(hints)))
@@ -85,14 +85,14 @@ class PostgresNotifier:
             with contextlib.suppress(DatabaseUnavailable, asyncpg.PostgresError, TimeoutError):
                 await self._database.notify(hints)
 
-    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+    async def listen(self, received: Callable[[set[str]], None]) -> None:
         if self._database.pooled and self._listen_url is None:
             _log.info(
                 "polling",
                 why="a pooler in front of PostgreSQL does not pass LISTEN through: changes of other processes are "
                 "found by polling; set HANBEON_LISTEN_URL to the server's own address to be woken immediately",
             )
-            await self._listen_here(heard)
+            await self._listen_here(received)
         pause = 0.1
         while True:
             connection: Any = None
@@ -105,11 +105,11 @@ class PostgresNotifier:
                         "polling", why="HANBEON_LISTEN_URL points to a pooler; set it to the server's own address"
                     )
                     connection.terminate()
-                    await self._listen_here(heard)
+                    await self._listen_here(received)
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda _, gone=gone: gone.set())
-                await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
-                heard(set(HINTS))  # Hints sent while no connection listened.
+                await connection.add_listener(CHANNEL, lambda *args: received(set(str(args[3]).split())))
+                received(set(HINTS))  # Hints sent while no connection listened.
                 pause = 0.1
                 while not gone.is_set():
                     with contextlib.suppress(TimeoutError):
@@ -125,14 +125,14 @@ class PostgresNotifier:
             await asyncio.sleep(pause)
             pause = min(5.0, pause * 2)
 
-    async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
+    async def _listen_here(self, received: Callable[[set[str]], None]) -> None:
         """Receive at least the hints of this process, until cancelled."""
-        self._heard_here = heard
+        self._received_here = received
         try:
-            heard(set(HINTS))
+            received(set(HINTS))
             await asyncio.get_running_loop().create_future()
         finally:
-            self._heard_here = None
+            self._received_here = None
 
     async def close(self) -> None:
         if self._sender is not None:
@@ -145,14 +145,14 @@ class SqliteNotifier:
 
     def __init__(self, path: Path) -> None:
         self._folder = _socket_folder(Path(os.path.realpath(path)))
-        self._heard_here: Callable[[set[str]], None] | None = None
+        self._received_here: Callable[[set[str]], None] | None = None
 
     def send(self, hints: Iterable[str]) -> None:
         hints = set(hints)
         if not hints:
             return
-        if self._heard_here is not None:
-            self._heard_here(hints)
+        if self._received_here is not None:
+            self._received_here(hints)
         # The commit that it tells of has been made: neither a missing folder nor too many open files may fail it.
         with contextlib.suppress(OSError):
             _check_ours(self._folder)
@@ -171,31 +171,31 @@ class SqliteNotifier:
                 except OSError:
                     continue  # Its buffer is full: it already has enough hints to wake up.
 
-    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+    async def listen(self, received: Callable[[set[str]], None]) -> None:
         warned = False
         while True:
             try:
-                await self._listen(heard)
+                await self._listen(received)
             except OSError as error:
                 if not warned:
                     _log.warning("polling", why=f"changes of other processes are found by polling: {error}")
                 warned = True
-            await self._listen_here(heard)
+            await self._listen_here(received)
 
-    async def _listen(self, heard: Callable[[set[str]], None]) -> None:
+    async def _listen(self, received: Callable[[set[str]], None]) -> None:
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
             receiver.setblocking(False)
             _bind(receiver, path)
-            await self._receive(receiver, path, heard)
+            await self._receive(receiver, path, received)
 
-    async def _receive(self, receiver: socket.socket, path: Path, heard: Callable[[set[str]], None]) -> None:
+    async def _receive(self, receiver: socket.socket, path: Path, received: Callable[[set[str]], None]) -> None:
         """Pass on what arrives at the socket, until cancelled."""
         loop = asyncio.get_running_loop()
         arrived = asyncio.Event()
         loop.add_reader(receiver, arrived.set)
         try:
-            heard(set(HINTS))
+            received(set(HINTS))
             while True:
                 await arrived.wait()
                 arrived.clear()
@@ -203,7 +203,7 @@ class SqliteNotifier:
                 with contextlib.suppress(BlockingIOError):
                     while True:
                         hints.update(receiver.recv(256).decode(errors="replace").split())
-                heard(hints)
+                received(hints)
         finally:
             loop.remove_reader(receiver)
             self._leave(path)
@@ -213,14 +213,14 @@ class SqliteNotifier:
         with contextlib.suppress(OSError):
             self._folder.rmdir()  # By the last listener; not empty while others listen.
 
-    async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
+    async def _listen_here(self, received: Callable[[set[str]], None]) -> None:
         """Receive at least the hints of this process, for a while."""
-        self._heard_here = heard
+        self._received_here = received
         try:
-            heard(set(HINTS))
+            received(set(HINTS))
             await asyncio.sleep(_BIND_AGAIN_SECONDS)
         finally:
-            self._heard_here = None
+            self._received_here = None
 
     async def close(self) -> None:
         return

@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.events import Event
-from hanbeon.events.broadcast import Words
+from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.chains.literals import ChainEventType
 from hanbeon.surfaces.chains.schemas import ChainEvent
@@ -34,7 +34,7 @@ def translated(event: Event, queue_id: int, zone: tzinfo) -> ChainEvent | None:
     )
 
 
-def words(queue_id: int, zone: tzinfo) -> Words:
+def serializer(queue_id: int, zone: tzinfo) -> Serializer:
     """Translate the events that followers of a chain get."""
 
     def translate(event: Event) -> Delivered | None:

@@ -14,7 +14,7 @@ from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
 from hanbeon.service.explain import explain_job
 from hanbeon.surfaces.chains import keywords, rows, schemas, walker
-from hanbeon.surfaces.chains.events import source, translated, words
+from hanbeon.surfaces.chains.events import serializer, source, translated
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.requests import JobPlan, check_jobs, fields_of
@@ -179,7 +179,7 @@ class Chains(Service):
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
         queue_id = await self._checked(chain)
-        return broadcast.following(QUEUE, words(queue_id, self._zone), await self._feed.place(after), queue_id)
+        return broadcast.following(QUEUE, serializer(queue_id, self._zone), await self._feed.place(after), queue_id)
 
     async def follow(self, chain: AnyChain, *, after: EventCursor = 0) -> AsyncIterator[schemas.ChainEvent]:
         """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""

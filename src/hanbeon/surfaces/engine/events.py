@@ -12,7 +12,7 @@ from hanbeon.clock import iso
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import INSTANTS
 from hanbeon.domain.lifecycle import Reason
-from hanbeon.events.broadcast import Words
+from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.engine.schemas import ChangeType, EngineChange, EngineEvent
 
@@ -37,7 +37,7 @@ def translated(event: Event, zone: tzinfo) -> EngineEvent | None:
     )
 
 
-def words(zone: tzinfo) -> Words:
+def serializer(zone: tzinfo) -> Serializer:
     """Translate the events that operators get."""
 
     def translate(event: Event) -> Delivered | None:

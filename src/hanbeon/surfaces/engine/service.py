@@ -34,7 +34,7 @@ from hanbeon.store.operations.tallies import statistics
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, overview, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
-from hanbeon.surfaces.engine.events import change, translated, words
+from hanbeon.surfaces.engine.events import change, serializer, translated
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.numbers import number_of
@@ -239,7 +239,7 @@ class Engine(EngineDeadLetters):
         self, broadcast: Broadcast, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the moves of all jobs after this event. However many subscribers, events are read once."""
-        return broadcast.following(None, words(self._zone), await self._feed.place(after))
+        return broadcast.following(None, serializer(self._zone), await self._feed.place(after))
 
     async def changes(
         self, broadcast: Broadcast, *, after: Cursor = 0

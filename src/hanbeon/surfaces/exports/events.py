@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.events import Event
-from hanbeon.events.broadcast import Words
+from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.exports.event_types import ExportEventType
 from hanbeon.surfaces.exports.jobs import QUEUE
@@ -27,7 +27,7 @@ def translated(event: Event, owner: str, zone: tzinfo) -> ExportEvent | None:
     return msgspec.convert({**known, **fields}, ExportEvent)
 
 
-def words(owner: str, zone: tzinfo) -> Words:
+def serializer(owner: str, zone: tzinfo) -> Serializer:
     """Translate the events that a user's connections get."""
 
     def translate(event: Event) -> Delivered | None:

@@ -26,7 +26,7 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.exports import keywords, schemas
 from hanbeon.surfaces.exports import rows as exports
-from hanbeon.surfaces.exports.events import present_progress, words
+from hanbeon.surfaces.exports.events import present_progress, serializer
 from hanbeon.surfaces.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
 from hanbeon.surfaces.exports.paths import Missing, open_below
 from hanbeon.surfaces.exports.replays.rows import replay_of
@@ -149,7 +149,7 @@ class Exports(Service):
             place, first = await self._read(lambda tx: self._present(tx, by))
         else:
             place = await self._feed.place(after)
-        return broadcast.following(QUEUE, words(by, self._zone), place, by, first)
+        return broadcast.following(QUEUE, serializer(by, self._zone), place, by, first)
 
     async def _present(self, tx: Tx, by: str) -> tuple[EventPosition, tuple[Delivered, ...]]:
         """The last event and the progress of unfinished exports, from one view of the database."""

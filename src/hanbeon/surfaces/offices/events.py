@@ -12,7 +12,7 @@ from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.domain.phases import Phase
 from hanbeon.errors import OfficeNotFound
-from hanbeon.events.broadcast import Words
+from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.event_page import EventSource
 from hanbeon.surfaces.offices.queue import queue_of_office
@@ -39,7 +39,7 @@ def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | N
     )
 
 
-def words(office_id: str, zone: tzinfo) -> Words:
+def serializer(office_id: str, zone: tzinfo) -> Serializer:
     """Translate the events that followers of an office get; raises once the office is deleted."""
 
     def translate(event: Event) -> Delivered | None:

@@ -22,7 +22,7 @@ from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
-from hanbeon.surfaces.offices.events import source, translated, words
+from hanbeon.surfaces.offices.events import serializer, source, translated
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listeners_of
 from hanbeon.surfaces.offices.queue import queue_of_office
@@ -189,7 +189,7 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
         await self._record(office_id)
         place = await self._feed.place(after)
-        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), place)
+        return broadcast.following(queue_of_office(office_id), serializer(office_id, self._zone), place)
 
     async def follow(self, office_id: str, *, after: Cursor = 0) -> AsyncIterator[schemas.SchedulerEvent]:
         """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""

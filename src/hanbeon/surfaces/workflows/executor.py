@@ -51,7 +51,7 @@ class WorkflowWork:
     def stop(self, cause: StopCause) -> None:
         self.task.cancel()
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         self.task.cancel()
 
     def _ended(self, task: asyncio.Task[Outcome]) -> None:

@@ -54,7 +54,7 @@ class DeliveryWork:
             self._stopped = True
             self.task.cancel()
 
-    def insist(self) -> None:
+    def escalate(self) -> None:
         self.task.cancel()
 
     def _ended(self, task: asyncio.Task[Outcome | None]) -> None:

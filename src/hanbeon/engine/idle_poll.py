@@ -14,7 +14,7 @@ from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
 
-class Lookout:
+class IdlePoll:
     """Reads in one transaction when jobs are due, and whether pollers and pools may have work; wakes these.
 
     So a pool whose tasks are not used costs next to nothing.
