@@ -280,7 +280,7 @@ class App(TaskDefinitions, Installation):
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
-        return await self.store.cancel(_id(job))
+        return await Job(self, _id(job)).cancel()
 
     async def cancel_where(
         self,

@@ -14,7 +14,6 @@ from hanbeon.cli.location import database_settings
 from hanbeon.clock import SystemClock
 from hanbeon.domain.actor import acting
 from hanbeon.errors import NotFound
-from hanbeon.settings import Settings
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.sqlite import SqliteDatabase
 
@@ -27,13 +26,6 @@ async def open_app(database: str | None, *, create: bool = False) -> AsyncIterat
     settings = database_settings(database, pool_size=_FEW_CONNECTIONS)
     if not create:
         refuse_missing_file(settings.database_url)
-    async with opened(settings) as app:
-        yield app
-
-
-@contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[App]:
-    """Open an App without tasks; a missing SQLite file is created."""
     app = App()
     app.settings = settings
     async with app:
