@@ -11,7 +11,7 @@ from hanbeon import errors
 from hanbeon.settings import Settings
 
 SOURCE = Path(hanbeon.__file__).parent
-ERRORS = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.HanbeonError)]
+ERRORS = errors.all_errors()
 
 
 def test_the_public_names_are_these() -> None:

@@ -24,9 +24,7 @@ _OPTIONAL = re.compile(r"\[\[.*?\]\]")
 _ALTERNATIVE = re.compile(r"\[\[!([a-z_]+)\|")
 _HANGUL = re.compile("[가-힣]")
 _REFUSALS = {
-    name
-    for name, kind in {**vars(errors), "TemplateError": TemplateError}.items()
-    if isinstance(kind, type) and issubclass(kind, InvalidInput | TemplateError)
+    each.__name__ for each in (*errors.all_errors(), TemplateError) if issubclass(each, InvalidInput | TemplateError)
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hanbeon.app import App
+from hanbeon.errors import all_errors
 from hanbeon.job import Job
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import Surface, load
@@ -31,6 +32,8 @@ from typing import Any
 
 from hanbeon.surfaces.surface import Surface
 '''
+ERRORS = PATH.parents[1] / "surface_errors.pyi"
+_ERRORS_HEAD = '"""Errors of the surfaces, as `hanbeon.errors` has them. Generated from the registry."""\n\n'
 _PER_SURFACE = ("keywords", "schemas")
 _BASE = """
 OWN: dict[type, frozenset[str]]
@@ -55,6 +58,16 @@ def sync_services() -> str:
     }
     lines = sorted({line for name, line in imports.items() if name in used})
     return formatted(_HEAD + "\n".join(lines) + "\n" + _BASE + body, PATH)
+
+
+def surface_errors() -> str:
+    """The text of the stub: what `hanbeon.errors` finds when it is asked for."""
+    lines = [
+        f"from {each.__module__} import {each.__name__} as {each.__name__}"
+        for each in sorted(all_errors(), key=lambda each: (each.__module__, each.__name__))
+        if each.__module__.startswith("hanbeon.surfaces.")
+    ]
+    return formatted(_ERRORS_HEAD + "\n".join(lines) + "\n", ERRORS)
 
 
 class Renamed(ast.NodeTransformer):
@@ -166,4 +179,5 @@ def _declared(node: ast.stmt) -> ast.stmt:
 
 if __name__ == "__main__":
     INSTALLATION.write_text(installation())
+    ERRORS.write_text(surface_errors())
     PATH.write_text(sync_services())

@@ -11,6 +11,8 @@ HanbeonError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from hanbeon.error_base import Conflict as Conflict
 from hanbeon.error_base import HanbeonError as HanbeonError
@@ -18,17 +20,6 @@ from hanbeon.error_base import InvalidInput as InvalidInput
 from hanbeon.error_base import Kind as Kind
 from hanbeon.error_base import NotFound as NotFound
 from hanbeon.error_base import Unavailable as Unavailable
-from hanbeon.export_errors import ExportEnded as ExportEnded
-from hanbeon.export_errors import ExportNotFound as ExportNotFound
-from hanbeon.export_errors import InvalidOutputPath as InvalidOutputPath
-from hanbeon.export_errors import NotMultipart as NotMultipart
-from hanbeon.export_errors import ReplayInUse as ReplayInUse
-from hanbeon.export_errors import ReplayInvalid as ReplayInvalid
-from hanbeon.export_errors import ReplayNotFound as ReplayNotFound
-from hanbeon.export_errors import ReplayQuotaExceeded as ReplayQuotaExceeded
-from hanbeon.export_errors import ReplayTooLarge as ReplayTooLarge
-from hanbeon.export_errors import ResultGone as ResultGone
-from hanbeon.export_errors import ResultNotReady as ResultNotReady
 from hanbeon.quotation import plain, quoted
 from hanbeon.rule import Rule
 from hanbeon.work_errors import JobCancelled as JobCancelled
@@ -39,6 +30,9 @@ from hanbeon.work_errors import SecretUnavailable as SecretUnavailable
 from hanbeon.work_errors import TaskError as TaskError
 from hanbeon.work_errors import WaitTimeout as WaitTimeout
 from hanbeon.work_errors import WorkFailed as WorkFailed
+
+if TYPE_CHECKING:
+    from hanbeon.surface_errors import *  # noqa: F403 - a stub, generated from the declarations of the surfaces
 
 _FIELD_CHARACTERS = 500
 
@@ -53,12 +47,6 @@ class UnknownTask(InvalidInput):
     """No task of that name is registered."""
 
     code = "unknown_task"
-
-
-class LibraryNotAllowed(InvalidInput):
-    """Chains may not import that module."""
-
-    code = "library_not_allowed"
 
 
 class TaskDefinitionError(InvalidInput):
@@ -150,25 +138,6 @@ class JobNotFound(NotFound):
         super().__init__(Rule("job_not_found", id=plain(str(job_id), 40)))
 
 
-class OfficeNotFound(NotFound):
-    """No office has that id."""
-
-    code = "office_not_found"
-
-    def __init__(self, office_id: str) -> None:
-        self.office_id = office_id
-        super().__init__(Rule("office_not_found", id=quoted(str(office_id))))
-
-
-class WebhookNotFound(NotFound):
-    """The office has no webhook with that id."""
-
-    code = "webhook_not_found"
-
-    def __init__(self, webhook_id: str) -> None:
-        super().__init__(Rule("webhook_not_found", id=quoted(str(webhook_id))))
-
-
 class TaskNotFound(NotFound):
     """No worker has registered a task of that name."""
 
@@ -178,16 +147,6 @@ class TaskNotFound(NotFound):
         super().__init__(Rule("task_not_found", task=quoted(str(name))))
 
 
-class ScheduleNotFound(NotFound):
-    """No schedule has that id or name, or it was deleted."""
-
-    code = "schedule_not_found"
-
-    def __init__(self, schedule: object) -> None:
-        super().__init__(Rule("schedule_not_found", schedule=quoted(str(schedule))))
-        self.schedule = schedule
-
-
 class ExecutionNotFound(NotFound):
     """No execution has that id, or it was pruned."""
 
@@ -195,42 +154,6 @@ class ExecutionNotFound(NotFound):
 
     def __init__(self, execution_id: object) -> None:
         super().__init__(Rule("execution_not_found", id=quoted(str(execution_id))))
-
-
-class ChainNotFound(NotFound):
-    """No chain has that number."""
-
-    code = "chain_not_found"
-
-    def __init__(self, queue_id: object) -> None:
-        super().__init__(Rule("chain_not_found", chain=repr(str(queue_id)[:40])))
-
-
-class ChainRunNotFound(NotFound):
-    """The chain has no run with that number, or it was pruned."""
-
-    code = "chain_run_not_found"
-
-    def __init__(self, queue_id: object, run: object) -> None:
-        super().__init__(Rule("chain_run_not_found", chain=queue_id, run=repr(str(run)[:40])))
-
-
-class WorkflowNotFound(NotFound):
-    """No workflow has that id."""
-
-    code = "workflow_not_found"
-
-    def __init__(self, workflow_id: object) -> None:
-        super().__init__(Rule("workflow_not_found", workflow=repr(str(workflow_id)[:40])))
-
-
-class WorkflowRunNotFound(NotFound):
-    """The workflow has no run with that id, or it was pruned."""
-
-    code = "workflow_run_not_found"
-
-    def __init__(self, run_id: object) -> None:
-        super().__init__(Rule("workflow_run_not_found", run=repr(str(run_id)[:40])))
 
 
 class TokenNotFound(NotFound):
@@ -250,22 +173,6 @@ class WrongState(Conflict):
     def __init__(self, job_id: str, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.job_id, self.state = job_id, state
         super().__init__(Rule("wrong_state", job=job_id, state=state, allowed=allowed, verb=verb))
-
-
-class ChainWrongState(Conflict):
-    """The chain is in a state that does not allow this."""
-
-    code = "chain_wrong_state"
-
-    def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
-        self.queue_id, self.state = queue_id, state
-        super().__init__(Rule("chain_wrong_state", chain=queue_id, state=state, verb=verb, allowed=allowed))
-
-
-class WorkflowWrongState(Conflict):
-    """The workflow, or its run, is in a state that does not allow this."""
-
-    code = "workflow_wrong_state"
 
 
 class MovedElsewhere(Conflict):
@@ -325,24 +232,6 @@ class ExecutionUnfinished(Conflict):
     def __init__(self, task: str, execution_id: str) -> None:
         super().__init__(Rule("execution_unfinished", execution=execution_id, task=quoted(task)))
         self.execution_id = execution_id
-
-
-class ScheduleDeclared(Conflict):
-    """The name of a schedule that code or a file declares is theirs."""
-
-    code = "schedule_declared"
-
-    def __init__(self, name: str | None) -> None:
-        super().__init__(Rule("schedule_declared", schedule=quoted(name)))
-
-
-class ScheduleNameTaken(Conflict):
-    """Another schedule has that name."""
-
-    code = "schedule_name_taken"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(Rule("schedule_name_taken", schedule=quoted(name)))
 
 
 class TransactionUndone(Conflict):
@@ -473,3 +362,31 @@ class ProcessesUnsupported(Unavailable):
     """This system cannot guarantee that a process and everything it started is dead."""
 
     code = "processes_unsupported"
+
+
+def _of(module: object) -> dict[str, type[HanbeonError]]:
+    return {
+        name: each for name, each in vars(module).items() if isinstance(each, type) and issubclass(each, HanbeonError)
+    }
+
+
+def _of_surfaces() -> dict[str, type[HanbeonError]]:
+    """Return the errors that surfaces declare, by name."""
+    # By name, and when they are asked for: the registry is far above this module.
+    surfaces = import_module("hanbeon.surfaces.registry").SURFACES
+    return {name: each for it in surfaces if it.errors for name, each in _of(import_module(it.errors)).items()}
+
+
+def all_errors() -> list[type[HanbeonError]]:
+    """Return every error, those of the surfaces included."""
+    return list((_of(import_module(__name__)) | _of_surfaces()).values())
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[HanbeonError]:
+        """The error of a surface, under the name by which all others are imported."""
+        found = None if name.startswith("_") else _of_surfaces().get(name)
+        if found is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return found

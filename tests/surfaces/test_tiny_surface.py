@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
-from hanbeon import App, SyncApp
+from hanbeon import App, SyncApp, errors
 from hanbeon.client import AsyncClient
 from hanbeon.clock import SystemClock
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.store.backends import open_store
 from hanbeon.store.operations.prune import count_prunable
+from hanbeon.surfaces import registry
 from tests.server.client import Client, serving
 from tests.surfaces.reminders.retention import TEXTS
 from tests.surfaces.reminders.surface import WITHOUT_TABLE
@@ -59,6 +60,14 @@ async def test_requests_are_validated(app: App, reminders: Client, body: Any, fi
     assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", field)
     assert message in answer.json["detail"]
     assert await app.jobs() == []
+
+
+async def test_error_comes_with_the_declaration(reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = await reminders.get("/api/reminders/01a1f008-4b49-719e-9eba-86440dfab4fb")
+    assert (unknown.status, unknown.code) == (404, "reminder_not_found")
+    assert not hasattr(errors, "ReminderNotFound")
+    monkeypatch.setattr(registry, "SURFACES", (*registry.SURFACES, WITHOUT_TABLE))
+    assert errors.ReminderNotFound in errors.all_errors()  # type: ignore[attr-defined]
 
 
 async def test_repeated_request_is_answered_once(app: App, reminders: Client) -> None:

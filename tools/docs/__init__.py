@@ -18,4 +18,8 @@ def pages() -> dict[Path, str]:
     docs = {ROOT / "docs" / name: text for name, text in made.items()}
     docs |= requests.pages(ROOT / "docs")
     docs |= {path: keywords.keywords(path) for path in keywords.paths()}
-    return docs | {stubs.PATH: stubs.sync_services(), stubs.INSTALLATION: stubs.installation()}
+    return docs | {
+        stubs.PATH: stubs.sync_services(),
+        stubs.INSTALLATION: stubs.installation(),
+        stubs.ERRORS: stubs.surface_errors(),
+    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 from hanbeon import errors
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
 from hanbeon.errors import HanbeonError, Kind
@@ -52,12 +50,8 @@ def render() -> str:
 
 
 def _errors() -> list[type[HanbeonError]]:
-    """Return the error classes in the order of their definition."""
-    return [
-        each
-        for each in vars(errors).values()
-        if inspect.isclass(each) and issubclass(each, HanbeonError) and each is not HanbeonError
-    ]
+    """Return the error classes in the order of their definition, those of the surfaces last."""
+    return [each for each in errors.all_errors() if each is not HanbeonError]
 
 
 def _status(error: type[HanbeonError]) -> str:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from hanbeon.client.problems import Problem
-from hanbeon.errors import HanbeonError
+from hanbeon.errors import HanbeonError, all_errors
 
 
 @contextlib.contextmanager
@@ -35,10 +35,4 @@ def error_of(problem: Problem) -> HanbeonError | None:
 
 
 def _kind_of(code: str) -> type[HanbeonError] | None:
-    rest = [HanbeonError]
-    while rest:
-        kind = rest.pop()
-        if vars(kind).get("code") == code:
-            return kind
-        rest += kind.__subclasses__()
-    return None
+    return next((each for each in all_errors() if each.code == code and "code" in vars(each)), None)

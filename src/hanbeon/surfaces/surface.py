@@ -80,6 +80,8 @@ class Surface(NamedTuple):
     service: Reference
     api: str
     """The module with its OPERATIONS and CHANNELS, imported when they are used: `--help` needs neither."""
+    errors: str = ""
+    """The module with its errors, which are also found in `hanbeon.errors`."""
     commands: Sequence[Command] = ()
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""

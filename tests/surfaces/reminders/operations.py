@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import IdAlreadyUsed, JobNotFound
+from hanbeon.errors import IdAlreadyUsed
 from hanbeon.surfaces.operation import Operation
 from tests.surfaces.reminders import schemas
+from tests.surfaces.reminders.errors import ReminderNotFound
 
 _REMINDERS = "/api/reminders"
 
@@ -26,6 +27,6 @@ OPERATIONS = (
     Operation(
         *("GET", f"{_REMINDERS}/{{id}}", Need.READ, "get", "Show a reminder."),
         responses={200: schemas.Reminder},
-        errors=(JobNotFound,),
+        errors=(ReminderNotFound,),
     ),
 )

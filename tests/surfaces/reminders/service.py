@@ -9,11 +9,11 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.phases import PHASES
-from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.queries import Contents, JobFilter, jobs_by_id, queue_page
 from hanbeon.surfaces.service import NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from tests.surfaces.reminders import schemas
+from tests.surfaces.reminders.errors import ReminderNotFound
 from tests.surfaces.reminders.vocabulary import STATUS
 
 QUEUE = "reminders"
@@ -37,7 +37,7 @@ class Reminders(Service):
         for job in await self._read(lambda tx: jobs_by_id(tx, [reminder_id])):
             if job.queue == QUEUE:
                 return self._reminder(job)
-        raise JobNotFound(reminder_id)
+        raise ReminderNotFound(reminder_id)
 
     async def list(self, **query: Any) -> schemas.ReminderPage:
         """Reminders in the order of their creation."""

@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Texts that a task sends later.",
     service="tests.surfaces.reminders.service:Reminders",
     api="tests.surfaces.reminders.operations",
+    errors="tests.surfaces.reminders.errors",
     commands=(
         Command("remember", "Keep a text to be sent again.", "Reminders", "tests.surfaces.reminders.commands:remember"),
     ),

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
@@ -31,10 +32,6 @@ from hanbeon.rule import Rule
 from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import PROCESS
-
-_ERRORS = {
-    each.code: each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, HanbeonError)
-}
 
 
 class Link:
@@ -149,10 +146,15 @@ class ProcessContext(SyncContext):
 
 
 def _raise(reply: Reply, job: Claimed) -> NoReturn:
-    kind = _ERRORS.get(reply.code or "", HanbeonError)
+    kind = _kinds().get(reply.code or "", HanbeonError)
     if kind is LeaseLost:
         raise LeaseLost(job.id, job.fence)
     error = kind.__new__(kind)
     with contextlib.suppress(TypeError):
         Exception.__init__(error, reply.message)
     raise error
+
+
+@cache
+def _kinds() -> dict[str, type[HanbeonError]]:
+    return {each.code: each for each in errors.all_errors()}

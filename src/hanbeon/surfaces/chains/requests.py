@@ -8,10 +8,11 @@ from typing import Any
 from hanbeon.clock import micros
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
-from hanbeon.errors import InvalidInput, LibraryNotAllowed
+from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
 from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.chains.errors import LibraryNotAllowed
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.library import operation_names
 from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT

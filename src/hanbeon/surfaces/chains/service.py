@@ -9,11 +9,11 @@ from typing import Any, Unpack
 
 from hanbeon.domain.event_cursor import Cursor as EventCursor
 from hanbeon.domain.explain import ExplanationCode
-from hanbeon.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
 from hanbeon.service.explain import explain_job
 from hanbeon.surfaces.chains import keywords, rows, schemas, walker
+from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.surfaces.chains.events import serializer, source, translated
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown

@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Jobs with a forward and a backward operation: a failure undoes what was done, in reverse.",
     service="hanbeon.surfaces.chains.service:Chains",
     api="hanbeon.surfaces.chains.operations",
+    errors="hanbeon.surfaces.chains.errors",
     commands=(
         Command(
             "chain",

@@ -15,7 +15,7 @@ from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.outcome import NOT_BEGUN_MESSAGE
 from hanbeon.domain.retry import NOT_THE_WORK, FailureType, OnLost, RetryPolicy
-from hanbeon.errors import ChainWrongState, Conflict
+from hanbeon.errors import Conflict
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, lock_one
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook, LostAttempt
@@ -24,6 +24,7 @@ from hanbeon.store.operations.queries import jobs_by_id, now_us
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.errors import ChainWrongState
 from hanbeon.surfaces.chains.literals import (
     LOSSES,
     ChainEventType,

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
-from hanbeon.errors import InvalidOutputPath, PermanentError
+from hanbeon.errors import PermanentError
 from hanbeon.rendering.export_work import perform
 from hanbeon.rendering.progress_pace import ProgressPace
 from hanbeon.rendering.renderer import Report
+from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.jobs import JobType, output_name
 from hanbeon.surfaces.exports.paths import Missing, make_folder_of, open_below
 from hanbeon.tasks.context import SyncContext

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import (
+from hanbeon.surfaces.exports import schemas
+from hanbeon.surfaces.exports.errors import (
     ExportEnded,
     ExportNotFound,
     InvalidOutputPath,
@@ -11,7 +12,6 @@ from hanbeon.errors import (
     ResultGone,
     ResultNotReady,
 )
-from hanbeon.surfaces.exports import schemas
 from hanbeon.surfaces.exports.jobs import MEDIA_TYPES
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation

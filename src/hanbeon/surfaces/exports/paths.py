@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hanbeon.domain.bounds import PATH_BYTES
-from hanbeon.errors import InvalidOutputPath
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
+from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.file_roots import made
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -13,12 +13,12 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.errors import ExportEnded, ExportNotFound
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.exports.errors import ExportEnded, ExportNotFound
 from hanbeon.surfaces.exports.event_types import ENDS, ExportEventType
 from hanbeon.surfaces.exports.jobs import PREFIX, QUEUE, ExportArgs, JobType, progress_in, result_in, task_of
 from hanbeon.surfaces.exports.replays.rows import ReplayRecord, lock_replay

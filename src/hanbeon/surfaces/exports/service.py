@@ -14,7 +14,6 @@ from hanbeon.clock import micros
 from hanbeon.domain.event_cursor import Cursor, EventPosition
 from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.errors import ExportNotFound, ResultGone, ResultNotReady
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, Follower
 from hanbeon.rendering.render_options import RenderOptions
@@ -26,6 +25,7 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.exports import keywords, schemas
 from hanbeon.surfaces.exports import rows as exports
+from hanbeon.surfaces.exports.errors import ExportNotFound, ResultGone, ResultNotReady
 from hanbeon.surfaces.exports.events import present_progress, serializer
 from hanbeon.surfaces.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
 from hanbeon.surfaces.exports.paths import Missing, open_below

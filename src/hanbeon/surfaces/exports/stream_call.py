@@ -11,10 +11,11 @@ import msgspec
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, Raised, Returned
-from hanbeon.errors import InvalidOutputPath, PermanentError
+from hanbeon.errors import PermanentError
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.stream_worker.request import Request
+from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.export_run import check_output
 from hanbeon.surfaces.exports.jobs import ExportArgs, JobType, output_name
 from hanbeon.tasks.stream_call import Reply, StreamCall

@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Replays rendered to videos and thumbnails, with progress and downloads.",
     service="hanbeon.surfaces.exports.service:Exports",
     api="hanbeon.surfaces.exports.operations",
+    errors="hanbeon.surfaces.exports.errors",
     commands=(
         Command(
             "export",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import InvalidOutputPath
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.exports import audit_rows as audit
+from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.jobs import QUEUE
 from hanbeon.surfaces.exports.paths import Missing, open_below
 from hanbeon.surfaces.exports.rows import ExportRecord

@@ -15,6 +15,7 @@ from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.event_page import EventSource
+from hanbeon.surfaces.offices.errors import OfficeNotFound
 from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.surfaces.offices.rows import OFFICE_DELETED
 from hanbeon.surfaces.offices.schemas import SchedulerEvent

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import Busy, Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WebhookNotFound, WrongState
+from hanbeon.errors import Busy, Conflict, IdAlreadyUsed, JobNotFound, WrongState
 from hanbeon.surfaces.offices import schemas
+from hanbeon.surfaces.offices.errors import OfficeNotFound, WebhookNotFound
 from hanbeon.surfaces.offices.vocabulary import FINISHED
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation, Log

@@ -10,7 +10,7 @@ import msgspec
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.errors import Changed, Conflict, OfficeNotFound
+from hanbeon.errors import Changed, Conflict
 from hanbeon.store.operations.dependencies import promote_these
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.orphaned_queues import leave_queues, take_up_queue
@@ -18,6 +18,7 @@ from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
+from hanbeon.surfaces.offices.errors import OfficeNotFound
 from hanbeon.surfaces.offices.listener_rows import drop_listeners, listeners_of
 from hanbeon.surfaces.offices.queue import queue_of_office
 

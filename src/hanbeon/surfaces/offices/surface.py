@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Graphs of jobs with slots per office and role, sessions that run them, webhooks and notifications.",
     service="hanbeon.surfaces.offices.service:Offices",
     api="hanbeon.surfaces.offices.operations",
+    errors="hanbeon.surfaces.offices.errors",
     commands=(
         Command(
             "office",

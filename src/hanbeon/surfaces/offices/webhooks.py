@@ -12,7 +12,7 @@ import msgspec
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.masks import MASK
-from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
+from hanbeon.errors import JobNotFound, NotFound
 from hanbeon.messages import Messenger
 from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queries
@@ -25,6 +25,7 @@ from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.base import OfficeService
 from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
 from hanbeon.surfaces.offices.delivery.rules import ListenerKind, queue_of_tests
+from hanbeon.surfaces.offices.errors import WebhookNotFound
 from hanbeon.surfaces.offices.listener_rows import (
     ListenerRecord,
     add_queue_of_tests,

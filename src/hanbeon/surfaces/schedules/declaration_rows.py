@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from hanbeon.errors import ScheduleNameTaken, UnknownTask
+from hanbeon.errors import UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules.declaration import Declaration, InForce, changed_fields, overridden, reconciled
+from hanbeon.surfaces.schedules.errors import ScheduleNameTaken
 from hanbeon.surfaces.schedules.rows import (
     ScheduleRecord,
     add_schedule,

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import (
-    Changed,
-    ExecutionNotFound,
-    ExecutionUnfinished,
-    ScheduleDeclared,
-    ScheduleNameTaken,
-    ScheduleNotFound,
-    TaskNotFound,
-    WrongState,
-)
+from hanbeon.errors import Changed, ExecutionNotFound, ExecutionUnfinished, TaskNotFound, WrongState
 from hanbeon.surfaces.operation import ClientCall, Operation
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.errors import ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.surfaces.schedules.vocabulary import FINISHED
 from hanbeon.surfaces.schema import Explanation
 

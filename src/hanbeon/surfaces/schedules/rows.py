@@ -9,11 +9,12 @@ import msgspec
 
 from hanbeon.domain.job import is_id
 from hanbeon.domain.timing.fire_times import jitter_of
-from hanbeon.errors import Changed, ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
+from hanbeon.errors import Changed
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.definition import Definition
+from hanbeon.surfaces.schedules.errors import ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.history_rows import FireLine, write_fires
 from hanbeon.surfaces.schedules.misfire import Misfire, plan

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import ScheduleNotFound, TaskNotFound
+from hanbeon.errors import TaskNotFound
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions
 from hanbeon.store.operations import tasks as known
@@ -22,6 +22,7 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import definitions, keywords, schemas
 from hanbeon.surfaces.schedules import rows as schedules
 from hanbeon.surfaces.schedules.definition import Definition
+from hanbeon.surfaces.schedules.errors import ScheduleNotFound
 from hanbeon.surfaces.schedules.preview import DEFAULT_COUNT, next_fires, plan_preview
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask, as_json, key_of_schedule, name_of_task
 from hanbeon.surfaces.schedules.rows import ScheduleRecord

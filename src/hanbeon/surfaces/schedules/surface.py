@@ -11,6 +11,7 @@ SURFACE = Surface(
     title="Cron schedules and single instants, manual runs, and the executions of tasks.",
     service="hanbeon.surfaces.schedules.service:Schedules",
     api="hanbeon.surfaces.schedules.operations",
+    errors="hanbeon.surfaces.schedules.errors",
     commands=(
         Command(
             "schedule",

@@ -7,9 +7,9 @@ from typing import Any
 
 from hanbeon.clock import iso
 from hanbeon.domain.outcome import Outcome, Raised, Returned
-from hanbeon.errors import WorkflowRunNotFound
 from hanbeon.messages import Message, MessageFailed, Messenger
 from hanbeon.store.store import Store
+from hanbeon.surfaces.workflows.errors import WorkflowRunNotFound
 from hanbeon.surfaces.workflows.run_rows import run_by_id
 
 _TIMEOUT_SECONDS = 60.0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import Changed, WorkflowNotFound, WorkflowRunNotFound, WorkflowWrongState, WrongState
+from hanbeon.errors import Changed, WrongState
 from hanbeon.surfaces.operation import ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.workflows import schemas
+from hanbeon.surfaces.workflows.errors import WorkflowNotFound, WorkflowRunNotFound, WorkflowWrongState
 
 _WORKFLOWS = "/api/workflows"
 _WORKFLOW = f"{_WORKFLOWS}/{{id}}"

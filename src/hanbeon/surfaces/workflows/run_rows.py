@@ -13,7 +13,7 @@ from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import Backoff, FailureType, RetryPolicy
-from hanbeon.errors import Conflict, WorkflowRunNotFound, WorkflowWrongState
+from hanbeon.errors import Conflict
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, requeue_owned
 from hanbeon.store.operations.dependencies import promote_these
@@ -24,6 +24,7 @@ from hanbeon.store.operations.prune import delete_jobs
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.workflows.definition import Definition, read_definition
+from hanbeon.surfaces.workflows.errors import WorkflowRunNotFound, WorkflowWrongState
 from hanbeon.surfaces.workflows.literals import (
     NOTICE_QUEUE,
     NOTICE_TASK,

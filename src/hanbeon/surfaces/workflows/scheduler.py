@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import NotFound, WorkflowNotFound
+from hanbeon.errors import NotFound
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.service import Service
 from hanbeon.surfaces.workflows import rows, run_rows, schemas
+from hanbeon.surfaces.workflows.errors import WorkflowNotFound
 from hanbeon.surfaces.workflows.literals import QUEUE, WorkflowStatus
 from hanbeon.surfaces.workflows.local_runs import LocalRuns
 from hanbeon.surfaces.workflows.run_rows import Registration, in_rounds

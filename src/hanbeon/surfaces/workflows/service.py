@@ -12,12 +12,7 @@ import msgspec
 
 from hanbeon.domain.job import check_size, is_id
 from hanbeon.domain.json_text import to_json_text
-from hanbeon.errors import (
-    Changed,
-    WorkflowNotFound,
-    WorkflowRunNotFound,
-    WorkflowWrongState,
-)
+from hanbeon.errors import Changed
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations.queries import now_us
@@ -28,6 +23,7 @@ from hanbeon.surfaces.service import LOCAL, NewId, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from hanbeon.surfaces.workflows import keywords, rows, run_rows, schemas
 from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig
+from hanbeon.surfaces.workflows.errors import WorkflowNotFound, WorkflowRunNotFound, WorkflowWrongState
 from hanbeon.surfaces.workflows.literals import Mode, WorkflowStatus
 from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
 from hanbeon.surfaces.workflows.rows import NewWorkflow, WorkflowRecord

@@ -9,6 +9,7 @@ SURFACE = Surface(
     title="Steps that send messages, call HTTP, wait and run tasks: now, later, at a time, again and again.",
     service="hanbeon.surfaces.workflows.service:Workflows",
     api="hanbeon.surfaces.workflows.operations",
+    errors="hanbeon.surfaces.workflows.errors",
     commands=(
         Command(
             "workflow",

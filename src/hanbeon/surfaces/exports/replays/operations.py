@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import (
+from hanbeon.surfaces.exports.errors import (
     NotMultipart,
     ReplayInUse,
     ReplayInvalid,

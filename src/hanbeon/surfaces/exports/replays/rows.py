@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.errors import Conflict, ReplayInUse, ReplayNotFound, ReplayQuotaExceeded
+from hanbeon.errors import Conflict
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.exports.errors import ReplayInUse, ReplayNotFound, ReplayQuotaExceeded
 from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted, forget_unwanted
 
 _REPLAYS_A_STEP = 100

@@ -12,8 +12,9 @@ import uuid_utils
 
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS
-from hanbeon.errors import HanbeonError, Kind, ReplayTooLarge
+from hanbeon.errors import HanbeonError, Kind
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports.errors import ReplayTooLarge
 from hanbeon.surfaces.exports.replays import keywords, schemas
 from hanbeon.surfaces.exports.replays import rows as replays
 from hanbeon.surfaces.exports.replays.rows import NewReplay, ReplayRecord
