@@ -11,7 +11,6 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.domain.phases import Phase
-from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.event_page import EventSource
