@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -13,10 +14,11 @@ from hanbeon.domain.job import check_name
 from hanbeon.domain.timing.checks import check_timing
 from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.errors import InvalidInput
+from hanbeon.rule import TABLE, Rule
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.validation import convert, structs_in
-from tests.dashboard.korean import korean, refused
+from tests.dashboard.korean import korean, refused, rendered
 
 _WRONG: tuple[Any, ...] = (None, True, "", "\0", -(10**18), 0.5, [], [None], {}, {"x": None}, {"": None})
 
@@ -95,3 +97,20 @@ def test_rules_are_sentences_in_korean() -> None:
         ),
     }
     assert korean(said) == list(said.values())
+
+
+def test_page_and_server_render_the_same_texts() -> None:
+    texts: dict[str, dict[str, str]] = json.loads(TABLE.read_bytes())
+    names = {code: re.findall(r"\{([a-z_]+)[}:|]", each["en"]) for code, each in texts.items()}
+    samples: tuple[Any, ...] = ("'x'", 12_000, ["a", "b"], Rule("null"))
+    cases = [(code, dict.fromkeys(names[code], sample)) for code in texts for sample in samples]
+    cases += [("must_be", {"what": "x"}), ("unknown_variable", {"known": []})]
+    made = [Rule(code, **values) for code, values in cases]
+    # Nested rules are Korean on the page: their text stands for them here.
+    plain = [
+        {name: str(each) if isinstance(each, Rule) else each for name, each in rule.values.items()} for rule in made
+    ]
+    page = rendered((texts[rule.code]["en"], values) for rule, values in zip(made, plain, strict=True))
+    assert page == [str(rule) for rule in made]
+    korean_page = rendered((None, rule.serialize()) for rule in made)
+    assert [text for text in korean_page if text is None or "undefined" in text or "[[" in text] == []
