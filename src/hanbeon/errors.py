@@ -65,6 +65,12 @@ class ConfigInvalid(InvalidInput):
         self.file, self.field, self.line = file, plain(place, _FIELD_CHARACTERS) or None, line
 
 
+class NotMultipart(InvalidInput):
+    """The upload is not a form with one file."""
+
+    code = "not_multipart"
+
+
 class ArgumentsDoNotFit(InvalidInput):
     """The arguments do not match the task's signature."""
 

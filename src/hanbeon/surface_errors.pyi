@@ -7,7 +7,6 @@ from hanbeon.surfaces.chains.errors import LibraryNotAllowed as LibraryNotAllowe
 from hanbeon.surfaces.exports.errors import ExportEnded as ExportEnded
 from hanbeon.surfaces.exports.errors import ExportNotFound as ExportNotFound
 from hanbeon.surfaces.exports.errors import InvalidOutputPath as InvalidOutputPath
-from hanbeon.surfaces.exports.errors import NotMultipart as NotMultipart
 from hanbeon.surfaces.exports.errors import ReplayInUse as ReplayInUse
 from hanbeon.surfaces.exports.errors import ReplayInvalid as ReplayInvalid
 from hanbeon.surfaces.exports.errors import ReplayNotFound as ReplayNotFound

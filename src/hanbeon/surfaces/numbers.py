@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hanbeon.errors import ReplayNotFound
-
 _MOST = 2**63 - 1
 _WRITTEN = re.compile(r"0|[1-9][0-9]{0,18}")
 NUMBERED_PAGE_SIZE = 20
@@ -18,11 +16,3 @@ def number_of(text: Any) -> int | None:
     if isinstance(text, str) and _WRITTEN.fullmatch(text):
         text = int(text)
     return text if isinstance(text, int) and not isinstance(text, bool) and 0 <= text <= _MOST else None
-
-
-def replay_number(replay: Any) -> int:
-    """Return the number of a replay, which may be given as a number, as text, or as the result that has it."""
-    number = number_of(getattr(replay, "replay_id", replay))
-    if number is None:
-        raise ReplayNotFound(replay)
-    return number

@@ -16,12 +16,6 @@ class ReplayInvalid(InvalidInput):
         self.line = line
 
 
-class NotMultipart(InvalidInput):
-    """The upload is not a form with one file."""
-
-    code = "not_multipart"
-
-
 class ReplayTooLarge(InvalidInput):
     """The file is larger than uploads may be."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
+from hanbeon.errors import NotMultipart
 from hanbeon.surfaces.exports.errors import (
-    NotMultipart,
     ReplayInUse,
     ReplayInvalid,
     ReplayNotFound,
