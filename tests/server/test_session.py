@@ -8,7 +8,7 @@ import pytest
 from hanbeon import App
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token, revoke_token
-from hanbeon.store.operations import logins
+from hanbeon.store.operations import access as logins
 from tests.server.client import Client, Response, serving
 from tests.server.jwt_issuer import SECRET, signed
 from tests.server.websocket_client import dial, refused

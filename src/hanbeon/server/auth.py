@@ -24,7 +24,7 @@ from hanbeon.server.request import BEARER, Handshake, Principal
 from hanbeon.server.shared_read import SharedRead
 from hanbeon.service.logins import NewLogin, create_login, end_login
 from hanbeon.service.tokens import all_tokens, find_token, note_use
-from hanbeon.store.operations.tokens import TokenRecord
+from hanbeon.store.operations.access import TokenRecord
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.server")

@@ -14,7 +14,7 @@ from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
-from hanbeon.store.operations.queue_numbers import read_numbers
+from hanbeon.store.operations.overview import read_numbers
 from hanbeon.store.operations.totals import totals
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.metric import SurfaceMetrics

@@ -8,7 +8,7 @@ from hanbeon.clock import Clock
 from hanbeon.server.shared_read import SharedRead
 from hanbeon.service.logins import find_logins
 from hanbeon.service.tokens import hash_of
-from hanbeon.store.operations.logins import LoginRecord
+from hanbeon.store.operations.access import LoginRecord
 from hanbeon.store.store import Store
 
 _IN_USE_SECONDS = 10.0

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from hanbeon.clock import MICROS
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.instances import InstanceRecord
-from hanbeon.store.operations.queue_numbers import QueueNumbers
+from hanbeon.store.operations.overview import QueueNumbers
 from hanbeon.surfaces.metric import GaugeMetric
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -10,7 +10,7 @@ from hanbeon.clock import iso
 from hanbeon.domain.access import Need, Scope
 from hanbeon.server.auth import LOCAL, cookie_name, session_cookie
 from hanbeon.server.context import ServerContext
-from hanbeon.store.operations.logins import LOGIN_US
+from hanbeon.store.operations.access import LOGIN_US
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Operation
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from hanbeon.domain.access import Scope
 from hanbeon.service.tokens import hash_of
-from hanbeon.store.operations import logins
-from hanbeon.store.operations.logins import LoginRecord
+from hanbeon.store.operations import access as logins
+from hanbeon.store.operations.access import LoginRecord
 from hanbeon.store.store import Store
 
 _RANDOM_BYTES = 32

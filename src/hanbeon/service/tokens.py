@@ -12,8 +12,8 @@ from hanbeon.domain.job import check_name
 from hanbeon.errors import DatabaseUnavailable, InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
-from hanbeon.store.operations import tokens
-from hanbeon.store.operations.tokens import TokenRecord
+from hanbeon.store.operations import access as tokens
+from hanbeon.store.operations.access import TokenRecord
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 

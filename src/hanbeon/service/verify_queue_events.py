@@ -7,7 +7,7 @@ from typing import Any
 
 from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.audit.history import AuditedBatch
-from hanbeon.store.operations import audit_queue_events as audit
+from hanbeon.store.operations import audit as audit
 from hanbeon.store.tx import Tx
 
 _MISSED = "batches of its events are not in its index: readers of the queue miss them"

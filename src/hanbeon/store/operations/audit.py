@@ -13,7 +13,8 @@ from hanbeon.domain.audit.history import AuditedBatch, Bounds, Trace
 from hanbeon.domain.audit.sweep import SlotChange
 from hanbeon.domain.event_groups import decode_events
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.store.tx import Tx
+from hanbeon.domain.reserved_queues import is_indexed
+from hanbeon.store.tx import Tx, to_json
 
 F = TypeVar("F", bound=msgspec.Struct)
 _BATCHES_A_PAGE = 100
@@ -109,3 +110,24 @@ def _facts(kind: type[F], row: Any) -> F:
         values["id"] = str(values["id"])
     # Not strict: SQLite has no booleans of its own.
     return msgspec.convert(values, kind, strict=False)
+
+
+async def unindexed(tx: Tx, batches: Sequence[AuditedBatch]) -> list[dict[str, Any]]:
+    """Return those of these batches that are missing from the index of a queue whose events they contain."""
+    expected = [
+        {"queue": queue, "first_id": batch.first_id, "at": batch.at}
+        for batch in batches
+        if batch.first_id is not None and batch.events is not None
+        for queue in {event.queue for event in batch.events}
+        if is_indexed(queue)
+    ]
+    rows = await tx.fetch("audit_unindexed", to_json(expected)) if expected else []
+    return [{"queue": row["queue"], "first_id": row["first_id"], "at": row["at"]} for row in rows]
+
+
+async def misleading(tx: Tx) -> list[dict[str, Any]]:
+    """Return the index entries that should not exist, by queue."""
+    return [
+        {"queue": row["queue"] or f"#{row['queue_id']}", "first_id": row["first_id"], "at": row["at"]}
+        for row in await tx.fetch("audit_indexed")
+    ]

@@ -10,9 +10,9 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import PRUNED as PRUNED_ROWS
+from hanbeon.store.operations.access import prune_logins
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.logins import prune_logins
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.retention import AgedRows, Retention
 from hanbeon.store.operations.tallies import coarsen, index_entries

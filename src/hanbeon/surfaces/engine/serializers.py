@@ -13,11 +13,11 @@ from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.timeline import timeline
+from hanbeon.store.operations.access import TokenRecord
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.job_search import LinkedJob
 from hanbeon.store.operations.queries import HeldJob
 from hanbeon.store.operations.queues import QueueRecord
-from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import schemas
 from hanbeon.surfaces.stored_json import StoredJson, decoded
