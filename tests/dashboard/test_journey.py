@@ -56,7 +56,7 @@ async def test_an_operator_finds_and_repairs_a_job(browser: Browser, sqlite_url:
         await page.get_by_role("button", name="Pause default").click()
         await expect(page.get_by_text("paused")).to_be_visible()
         assert [queue.paused for queue in await app.queues() if queue.name == "default"] == [True]
-        await page.get_by_role("link", name="Who did what").click()
+        await page.get_by_role("link", name="Audit log").click()
         await expect(page.get_by_text("engine.change_queue")).to_be_visible()
         await page.get_by_role("button", name="한국어").click()
         await expect(page.get_by_role("heading", name="변경 기록")).to_be_visible()

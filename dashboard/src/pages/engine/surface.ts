@@ -44,7 +44,7 @@ export const SURFACE: Surface = {
     },
     {
       name: "actions",
-      title: { en: "Who did what", ko: "변경 기록" },
+      title: { en: "Audit log", ko: "변경 기록" },
       group: "system",
       order: 30,
       list: part(async () => (await installation()).Actions),
