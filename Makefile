@@ -69,7 +69,7 @@ $(MATCHED): $(READY)
 	@touch $@
 
 # Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.
-$(PAGE): $(shell find dashboard/src -type f) $(wildcard dashboard/*.mjs) src/hanbeon/rules.json dashboard/package-lock.json | $(READY)
+$(PAGE): $(shell find dashboard/src -type f) $(wildcard dashboard/*.mjs) $(shell find src/hanbeon -name rules.json) dashboard/package-lock.json | $(READY)
 	@$(BIN)/python hatch_build.py
 	@test ! -e $@ || touch $@
 

@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent
 SOURCE = ROOT / "dashboard"
-RULES = ROOT / "src/hanbeon/rules.json"
+PACKAGE = ROOT / "src/hanbeon"
 TARGET = ROOT / "src/hanbeon/server/page/dashboard"
 _STAMP = TARGET / ".sources"
 _SECONDS = 300
@@ -65,7 +65,8 @@ def install() -> None:
 
 
 def _digest() -> str:
-    files = [SOURCE / "package-lock.json", *sorted(SOURCE.glob("*.mjs")), RULES, *sorted((SOURCE / "src").rglob("*.*"))]
+    files = [SOURCE / "package-lock.json", *sorted(SOURCE.glob("*.mjs"))]
+    files += [*sorted(PACKAGE.rglob("rules.json")), *sorted((SOURCE / "src").rglob("*.*"))]
     found = hashlib.sha256()
     for file in files:
         found.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())

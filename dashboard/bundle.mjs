@@ -1,10 +1,11 @@
 // How the page is bundled: scripts in parts that are loaded when their page is opened, and one style sheet.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 export const SOURCE = join(dirname(fileURLToPath(import.meta.url)), "src");
+const PACKAGE = join(SOURCE, "../../src/hanbeon");
 const SHARED = {
   bundle: true,
   minify: true,
@@ -32,17 +33,22 @@ const surfaces = {
   },
 };
 
-/** The table of rules in Korean alone: in English the server has rendered them. */
+/** The rules of the engine and of all surfaces, in Korean alone: in English the server has rendered them. */
 const koreanRules = {
   name: "korean-rules",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /rules\.json$/ }, ({ path }) => {
-      const table = Object.entries(JSON.parse(readFileSync(path, "utf8")));
+  setup(bundler) {
+    bundler.onResolve({ filter: /^hanbeon:rules$/ }, ({ path }) => ({ path, namespace: "rules" }));
+    bundler.onLoad({ filter: /.*/, namespace: "rules" }, () => {
+      const files = readdirSync(PACKAGE, { recursive: true }).filter((each) => basename(each) === "rules.json");
+      const rules = files
+        .sort()
+        .flatMap((each) => Object.entries(JSON.parse(readFileSync(join(PACKAGE, each), "utf8"))));
       return {
-        contents: JSON.stringify(Object.fromEntries(table.map(([code, { ko }]) => [code, { ko }]))),
+        contents: JSON.stringify(Object.fromEntries(rules.map(([code, { ko }]) => [code, ko]))),
         loader: "json",
       };
-    }),
+    });
+  },
 };
 
 /** Bundle scripts into `outdir`; `options` are further ones of esbuild. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,11 @@ import hanbeon
 from hanbeon import errors
 from hanbeon.domain.templates import TemplateError
 from hanbeon.errors import InvalidInput
-from hanbeon.rule import TABLE, Rule
+from hanbeon.rule import TABLE, Rule, read_rules, rule_files
 
 _SOURCE = Path(hanbeon.__file__).parent
 _TREES = {path.relative_to(_SOURCE): ast.parse(path.read_text()) for path in sorted(_SOURCE.rglob("*.py"))}
-_TEXTS: dict[str, dict[str, str]] = json.loads(TABLE.read_bytes())
+_TEXTS = read_rules(*rule_files())
 _VALUE = re.compile(r"\{([a-z_]+)(?::[^{}|]+|\|[^{}]*)?\}")
 _OPTIONAL = re.compile(r"\[\[.*?\]\]")
 _ALTERNATIVE = re.compile(r"\[\[!([a-z_]+)\|")
@@ -85,6 +86,36 @@ def test_no_rule_is_left_over() -> None:
     # Those that follow from the bounds of a type: `_bounded` of surfaces/validation.py.
     bounded = {f"{kind}_{bound}" for kind in map(str, constants) for bound in ("from_to", "at_least", "at_most")}
     assert sorted(_TEXTS.keys() - constants - bounded) == []
+
+
+def test_rule_lies_in_the_folder_that_uses_it() -> None:
+    """Rules of one surface alone are deleted with it, and those that others use are not."""
+    folders = [file.parent for file in rule_files()]
+    raised: dict[object, set[Path]] = defaultdict(set)
+    named: dict[object, set[Path]] = defaultdict(set)
+    for path, tree in _TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant):
+                named[node.value].add(_SOURCE / path)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Rule":
+                for each in ast.walk(node.args[0]):
+                    if isinstance(each, ast.Constant):
+                        raised[each.value].add(_SOURCE / path)
+    astray = []
+    for folder in folders:
+        for code in json.loads((folder / TABLE.name).read_bytes()):
+            sites = raised[code] or named[code] or {TABLE}
+            around = [each for each in folders if all(each in site.parents for site in sites)]
+            innermost = max(around, key=lambda each: len(each.parts))
+            astray += [(code, innermost.name)] if innermost != folder else []
+    assert astray == []
+
+
+def test_code_in_two_files_is_an_error(tmp_path: Path) -> None:
+    second = tmp_path / TABLE.name
+    second.write_text('{"not_empty": {"en": "no", "ko": "아니요"}, "new": {"en": "new", "ko": "새것"}}')
+    with pytest.raises(ValueError, match="too: not_empty"):
+        read_rules(TABLE, second)
 
 
 def test_values_are_inserted_once_and_empty_parts_left_out() -> None:

@@ -1,9 +1,9 @@
 """The rule that an input broke: a code with values, of which every language is rendered.
 
-`rules.json` has the texts of each code. In a text `{name}` is a value, `{name:,}` one with thousands separators,
-`{name|sep}` the elements of a list between separators, `[[…]]` a part that is left out where a value in it is absent or
-empty, and `[[!name|…]]` one that is only there where that value is not. The page renders the same texts
-(dashboard/src/lib/rules.ts).
+`rules.json` has the texts of each code; those of a surface are in its folder. In a text `{name}` is a value, `{name:,}`
+one with thousands separators, `{name|sep}` the elements of a list between separators, `[[…]]` a part that is left out
+where a value in it is absent or empty, and `[[!name|…]]` one that is only there where that value is not. The page
+renders the same texts (dashboard/src/lib/rules.ts).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Rule:
         self.values = {name: _value(value) for name, value in values.items()}
 
     def __str__(self) -> str:
-        return _rendered(_texts()[self.code], self.values)
+        return _rendered(_text_of(self.code), self.values)
 
     def __repr__(self) -> str:
         return f"Rule({self.code!r}, {self.values!r})"
@@ -91,9 +92,36 @@ def _serialized(value: Any) -> Any:
     return [_serialized(each) for each in value] if isinstance(value, list) else value
 
 
+def _text_of(code: str) -> str:
+    text = _texts(TABLE).get(code)
+    return _texts(*rule_files())[code] if text is None else text
+
+
+def rule_files() -> tuple[Path, ...]:
+    """Return the file of the engine and those of the surfaces."""
+    # By name, and when one of their codes is rendered: the registry is far above this module.
+    return (TABLE, *_of_surfaces(import_module("hanbeon.surfaces.registry").SURFACES))
+
+
 @functools.cache
-def _texts() -> Mapping[str, str]:
-    return {code: texts["en"] for code, texts in json.loads(TABLE.read_bytes()).items()}
+def _of_surfaces(surfaces: Iterable[Any]) -> tuple[Path, ...]:
+    return tuple(surface.rules for surface in surfaces if surface.rules.exists())
+
+
+@functools.cache
+def _texts(*tables: Path) -> Mapping[str, str]:
+    return {code: texts["en"] for code, texts in read_rules(*tables).items()}
+
+
+def read_rules(*tables: Path) -> dict[str, dict[str, str]]:
+    """Return the codes of all these files, each with its text by language. A code is in one of them."""
+    found: dict[str, dict[str, str]] = {}
+    for table in tables:
+        own = json.loads(table.read_bytes())
+        if twice := own.keys() & found.keys():
+            raise ValueError(f"{table}: rules of another file, too: {', '.join(sorted(twice))}")
+        found |= own
+    return found
 
 
 def _rendered(text: str, values: Mapping[str, Any]) -> str:

@@ -15,9 +15,8 @@ from tests.absence import unavailable
 
 _SCRIPT = """
 import { readFileSync } from "node:fs";
-import { buildSync } from "esbuild";
-const options = { entryPoints: ["src/lib/rules.ts"], bundle: true, write: false, format: "esm", charset: "utf8" };
-const [{ text }] = buildSync(options).outputFiles;
+import { scripts } from "./bundle.mjs";
+const [{ text }] = (await scripts(["src/lib/rules.ts"], "unwritten", { write: false })).outputFiles;
 const { rendered, ruleText } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
 const made = ([text, values]) => (text === null ? (ruleText(values) ?? null) : rendered(text, values));
 console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(made)));

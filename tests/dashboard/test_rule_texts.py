@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -14,7 +13,7 @@ from hanbeon.domain.job import check_name
 from hanbeon.domain.timing.checks import check_timing
 from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.errors import InvalidInput
-from hanbeon.rule import TABLE, Rule
+from hanbeon.rule import Rule, read_rules, rule_files
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.validation import convert, structs_in
@@ -100,7 +99,7 @@ def test_rules_are_sentences_in_korean() -> None:
 
 
 def test_page_and_server_render_the_same_texts() -> None:
-    texts: dict[str, dict[str, str]] = json.loads(TABLE.read_bytes())
+    texts = read_rules(*rule_files())
     names = {code: re.findall(r"\{([a-z_]+)[}:|]", each["en"]) for code, each in texts.items()}
     samples: tuple[Any, ...] = ("'x'", 12_000, ["a", "b"], Rule("null"))
     cases = [(code, dict.fromkeys(names[code], sample)) for code in texts for sample in samples]

@@ -63,10 +63,12 @@ async def test_requests_are_validated(app: App, reminders: Client, body: Any, fi
 
 
 async def test_error_comes_with_the_declaration(reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = await reminders.get("/api/reminders/01a1f008-4b49-719e-9eba-86440dfab4fb")
-    assert (unknown.status, unknown.code) == (404, "reminder_not_found")
     assert not hasattr(errors, "ReminderNotFound")
     monkeypatch.setattr(registry, "SURFACES", (*registry.SURFACES, WITHOUT_TABLE))
+    unknown = await reminders.get("/api/reminders/01a1f008-4b49-719e-9eba-86440dfab4fb")
+    assert (unknown.status, unknown.code) == (404, "reminder_not_found")
+    assert unknown.json["detail"] == "there is no reminder '01a1f008-4b49-719e-9eba-86440dfab4fb'"
+    assert unknown.json["rule"] == {"code": "reminder_not_found", "id": "'01a1f008-4b49-719e-9eba-86440dfab4fb'"}
     assert errors.ReminderNotFound in errors.all_errors()  # type: ignore[attr-defined]
 
 

@@ -19,8 +19,8 @@ that names the remedy. `field` names the invalid input, if there is one. Catch t
 (`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change. Where `rule` is not
 null, it says what was broken to programs: `rule.code` and the values that the message names, over HTTP
 `"rule": {{"code": "must_be", "what": {{"code": "integer_from_to", "low": 1, "high": 5}}, "got": "'x'"}}`. Both
-languages of the dashboard are rendered from it, by one table
-([rules.json](../src/hanbeon/rules.json)).
+languages of the dashboard are rendered from it, by the texts in
+[rules.json](../src/hanbeon/rules.json) and in the `rules.json` of each surface.
 
 {errors}
 ## Refused by a server

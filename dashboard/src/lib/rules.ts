@@ -1,5 +1,5 @@
-// Rules that refused requests broke, in Korean, from the table that the server renders in English.
-import table from "../../../src/hanbeon/rules.json";
+// Rules that refused requests broke, in Korean, from the texts that the server renders in English.
+import table from "hanbeon:rules";
 
 export type Value = string | number | boolean | null | Rule | Value[];
 export type Rule = { code: string } & { [name: string]: Value };
@@ -51,7 +51,6 @@ export function particle(text: string, forms: string): string {
 
 /** A rule in Korean; undefined for a code of a newer server. */
 export function ruleText(rule: Rule): string | undefined {
-  // biome-ignore lint/plugin: codes of a newer server are looked up, too
-  const texts = (table as Record<string, { ko: string }>)[rule.code];
-  return texts && rendered(texts.ko, rule);
+  const text = table[rule.code];
+  return text && rendered(text, rule);
 }

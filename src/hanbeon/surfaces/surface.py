@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
@@ -111,6 +113,12 @@ class Surface(NamedTuple):
     """`(job) → JobPlace | None`: where a job of this surface is found, for operators; None: it is not of this one."""
     docs: str = ""
     """Its page in `docs/`."""
+
+    @property
+    def rules(self) -> Path:
+        """The file of the rules that it alone has, as `hanbeon/rules.json` is; there may be none."""
+        package = sys.modules[self.api.rpartition(".")[0]]
+        return Path(cast(str, package.__file__)).with_name("rules.json")
 
     @property
     def operations(self) -> Sequence[Operation]:

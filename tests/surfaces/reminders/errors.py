@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hanbeon.error_base import NotFound
+from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 
 
 class ReminderNotFound(NotFound):
@@ -11,4 +13,4 @@ class ReminderNotFound(NotFound):
     code = "reminder_not_found"
 
     def __init__(self, reminder_id: str) -> None:
-        super().__init__(f"there is no reminder {reminder_id!r}")
+        super().__init__(Rule("reminder_not_found", id=quoted(reminder_id)))
