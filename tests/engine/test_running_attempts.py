@@ -1,8 +1,12 @@
 """The guard of the attempts held here: it stops them in time, by the monotonic clock, asking nobody."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import cast
 
+import pytest
+
+from hanbeon.engine import running_attempts
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.errors import DatabaseUnavailable
@@ -16,17 +20,22 @@ IDLE = 5.0
 
 
 class Notebook:
-    """Takes overdue notes, or is away."""
+    """A store that takes overdue notes, or is away."""
 
-    def __init__(self, *, away: bool = False) -> None:
+    lanes = None
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, away: bool = False) -> None:
         self.noted: list[Lease] = []
         self._away = away
+        monkeypatch.setattr(running_attempts, "note_overdue", self._note)
 
-    async def note_overdue(self, lease: Lease) -> bool:
+    async def write(self, operation: Callable[[object], Awaitable[None]]) -> None:
         if self._away:
             raise DatabaseUnavailable("gone")
+        await operation(self)
+
+    async def _note(self, tx: object, lanes: object, lease: Lease) -> None:
         self.noted.append(lease)
-        return True
 
 
 def running(clock: VirtualClock, *attempts: Attempt, store: object | None = None) -> RunningAttempts:
@@ -50,8 +59,8 @@ async def test_work_is_given_up_in_time_without_the_database() -> None:
     assert await held.guard() == IDLE
 
 
-async def test_a_deadline_stops_the_work_and_is_noted() -> None:
-    clock, store, attempt = VirtualClock(), Notebook(), new_attempt(timeout=2)
+async def test_a_deadline_stops_the_work_and_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, store, attempt = VirtualClock(), Notebook(monkeypatch), new_attempt(timeout=2)
     held = running(clock, attempt, store=store)
     assert await held.guard() == 2.0
     await clock.advance(2)
@@ -62,9 +71,9 @@ async def test_a_deadline_stops_the_work_and_is_noted() -> None:
     assert store.noted == [attempt.lease]
 
 
-async def test_guard_stops_overdue_work_without_the_database() -> None:
+async def test_guard_stops_overdue_work_without_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, attempt = VirtualClock(), new_attempt(timeout=2)
-    held = running(clock, attempt, store=Notebook(away=True))
+    held = running(clock, attempt, store=Notebook(monkeypatch, away=True))
     await clock.advance(2)
     await held.guard()
     assert attempt.cause is StopCause.DEADLINE
