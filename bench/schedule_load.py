@@ -22,9 +22,9 @@ from bench.seed_data import fall_due
 from hanbeon.cli.event_loop import run
 from hanbeon.store.database.postgres import PostgresDatabase, PostgresTx
 from hanbeon.store.operations.totals import totals
-from hanbeon.surfaces.schedules.history import FIRES, FireOutcome
 from hanbeon.surfaces.schedules.poller import SchedulePoller
 from hanbeon.surfaces.schedules.service import Schedules
+from hanbeon.surfaces.schedules.vocabulary import FIRES, FireOutcome
 
 _AHEAD_SECONDS = 6.0
 

@@ -106,7 +106,7 @@ async def test_verify_accepts_pruned_history(year: Year) -> None:
 
 
 async def test_pages_neither_hide_nor_double_anything(year: Year, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.surfaces.schedules.audit_rows._SCHEDULES_A_PAGE", 1)
+    monkeypatch.setattr("hanbeon.surfaces.schedules.verify._SCHEDULES_A_PAGE", 1)
     report = await _verify(year)
     assert (report.findings, report.counts["schedules"]) == ((), 3)
     doctor, expected = SCHEDULE_DOCTORS["a_fire_that_waited_is_forgotten"]

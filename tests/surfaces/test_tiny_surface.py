@@ -24,7 +24,7 @@ from hanbeon.store.backends import open_store
 from hanbeon.store.operations.prune import count_prunable
 from hanbeon.surfaces import registry
 from tests.server.client import Client, serving
-from tests.surfaces.reminders.retention import TEXTS
+from tests.surfaces.reminders.store_part import TEXTS
 from tests.surfaces.reminders.surface import WITHOUT_TABLE
 
 

@@ -21,7 +21,7 @@ from hanbeon.surfaces.offices.delivery import executor as delivery
 from hanbeon.surfaces.offices.delivery import webhook
 from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind
 from hanbeon.surfaces.workflows import http_step, notice, run_body, steps
-from hanbeon.surfaces.workflows.literals import NOTICE_TASK
+from hanbeon.surfaces.workflows.vocabulary import NOTICE_TASK
 from hanbeon.testing import TestKit
 from tests.outbound.web import Web, reply
 from tests.surfaces.offices.office_kit import OfficeKit, add_tasks

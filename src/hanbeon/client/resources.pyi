@@ -9,9 +9,9 @@ from hanbeon.domain.access import Scope
 from hanbeon.domain.executions import ExecutionType
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
-from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
+from hanbeon.surfaces.chains.vocabulary import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.engine.overview import EngineOverview
 from hanbeon.surfaces.engine.schemas import (
     Action,
@@ -60,17 +60,15 @@ from hanbeon.surfaces.offices.schemas import (
 )
 from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
-from hanbeon.surfaces.schedules.history import FireOutcome
 from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
 from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
 from hanbeon.surfaces.schedules.schemas import Schedule as SchedulesSchedule
 from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
-from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, FireOutcome
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
-from hanbeon.surfaces.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import (
     DryRunResult,
     Executed,
@@ -82,6 +80,7 @@ from hanbeon.surfaces.workflows.schemas import (
 )
 from hanbeon.surfaces.workflows.schemas import Execution as WorkflowsExecution
 from hanbeon.surfaces.workflows.schemas import Workflow as WorkflowsWorkflow
+from hanbeon.surfaces.workflows.vocabulary import WorkflowStatus
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from hanbeon.surfaces.workflows.literals import QUEUE, TASK
+from hanbeon.surfaces.workflows.vocabulary import QUEUE, TASK
 from tests.store.world import World, new_job
 
 _CLAIMS = {"work", "job"}

@@ -10,10 +10,10 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.errors import ReplayNotFound
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.surfaces.exports.event_types import ExportEventType
 from hanbeon.surfaces.exports.jobs import QUEUE, JobType, task_of
+from hanbeon.surfaces.exports.paths import replay_root
 from hanbeon.surfaces.exports.replays.unwanted_files import delete_unwanted
-from hanbeon.surfaces.file_roots import replay_root
+from hanbeon.surfaces.exports.vocabulary import ExportEventType
 from tests.storm.lost_commits.scene import Scene
 
 _SAMPLE = Path(__file__).parents[3] / "examples" / "replay.jsonl"

@@ -24,14 +24,14 @@ from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.chains import rows as chain_rows
 from hanbeon.surfaces.chains import walker
-from hanbeon.surfaces.chains.literals import ChainEventType, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.rows import NewChain, NewChainJob
 from hanbeon.surfaces.chains.steps import task_of
+from hanbeon.surfaces.chains.vocabulary import ChainEventType, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.offices import listener_rows as listeners
 from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.schedules.declaration_rows import declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
-from hanbeon.surfaces.schedules.history import FireOutcome
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 from hanbeon.tasks.task_settings import settings_of
 from tests.storm.lost_commits.scene import LEASE, Scene
 

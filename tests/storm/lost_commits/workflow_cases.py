@@ -10,8 +10,8 @@ from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.errors import WorkflowNotFound, WorkflowWrongState
 from hanbeon.surfaces.workflows import run_rows as workflow_runs
-from hanbeon.surfaces.workflows.literals import NOTICE_QUEUE, QUEUE, STEP_QUEUE
 from hanbeon.surfaces.workflows.schemas import WorkflowRun
+from hanbeon.surfaces.workflows.vocabulary import NOTICE_QUEUE, QUEUE, STEP_QUEUE
 from tests.storm.lost_commits.scene import Scene
 
 _MOST_TICKS = 12

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from hanbeon.domain.outcome import Outcome, Raised, Returned, TimedOut
-from hanbeon.surfaces.chains.literals import NO_OPERATION, UNINIT, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.rows import NewChain, NewChainJob, WholeChain, add_chain, whole_chain
 from hanbeon.surfaces.chains.steps import StepArgs, task_of
 from hanbeon.surfaces.chains.verify import verify_chains
+from hanbeon.surfaces.chains.vocabulary import NO_OPERATION, UNINIT, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.walker import begin_run
 from tests.store.world import World, new_id
 from tests.surfaces.chains.reference import Job, QueueManager, Ran

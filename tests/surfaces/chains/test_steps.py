@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.chains.literals import StepOutcome
 from hanbeon.surfaces.chains.steps import StepEnd, step_end
+from hanbeon.surfaces.chains.vocabulary import StepOutcome
 
 _LEFT = '{"value":null,"context":{"kept":1},"error":{"type":"ValueError","message":"no"},"fence":2}'
 

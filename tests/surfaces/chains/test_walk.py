@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hanbeon.surfaces.chains.job import ChainJob
-from hanbeon.surfaces.chains.literals import NO_OPERATION, UNINIT, Direction, StepOutcome
+from hanbeon.surfaces.chains.vocabulary import NO_OPERATION, UNINIT, Direction, StepOutcome
 from hanbeon.surfaces.chains.walk import START, JobShape, initial_state, onward, state_after, to_next_operation
 from tests.surfaces.chains.reference import Job, QueueManager, Ran
 

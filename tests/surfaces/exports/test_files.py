@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App
-from hanbeon.surfaces.exports.audit_rows import replay_page
 from hanbeon.surfaces.exports.replays.rows import ReplayRecord
+from hanbeon.surfaces.exports.replays.verify import replay_page
 from hanbeon.surfaces.verify import verify
 from tests.server.client import Client
 from tests.surfaces.exports.export_kit import ended, exported, uploaded

@@ -16,7 +16,7 @@ SURFACE = Surface(
     metrics="tests.surfaces.reminders.metrics:METRICS",
     store="tests.surfaces.reminders.store_part:PART",
     verify="tests.surfaces.reminders.verify:AUDIT",
-    retention="tests.surfaces.reminders.retention:RETENTION",
+    retention="tests.surfaces.reminders.store_part:RETENTION",
     docs="adding-a-surface.md",
 )
 WITHOUT_TABLE = SURFACE._replace(metrics=None, store=None, verify=None)

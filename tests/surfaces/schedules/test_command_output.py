@@ -3,8 +3,8 @@
 import pytest
 
 from hanbeon.surfaces.schedules.command_output import fire_row
-from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.schemas import Fire
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome, FireReason
 
 
 @pytest.mark.parametrize(("more", "reason"), [(0, "limit"), (7, "limit (and at least 7 after it)")])

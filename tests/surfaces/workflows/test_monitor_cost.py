@@ -9,8 +9,8 @@ import pytest
 from hanbeon import App
 from hanbeon.store.dialect import Postgres, Sqlite
 from hanbeon.surfaces.store_parts import migrate
-from hanbeon.surfaces.workflows.literals import RunEnd, RunKind
 from hanbeon.surfaces.workflows.times import LATE_US
+from hanbeon.surfaces.workflows.vocabulary import RunEnd, RunKind
 from tests.databases.postgres import PostgresServer
 from tests.store.job_table import SECOND, CountedTx, fill
 from tests.store.sqlite_steps import Steps

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from hanbeon.cli.output import Cell
 from hanbeon.quotation import plain
-from hanbeon.surfaces.chains.literals import NO_OPERATION, ChainEventType, ChainState, Direction
 from hanbeon.surfaces.chains.schemas import Chain, ChainEvent, ChainJob, Run
+from hanbeon.surfaces.chains.vocabulary import NO_OPERATION, ChainEventType, ChainState, Direction
 
 CHAIN_HEADINGS = ("chain", "state", "direction", "jobs", "run", "library")
 JOB_HEADINGS = ("job", "forward", "backward", "state", "returned")

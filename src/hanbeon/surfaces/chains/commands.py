@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,25 +12,51 @@ from hanbeon.cli.groups import group
 from hanbeon.cli.installation import ask
 from hanbeon.cli.options import Arguments, Cursor, Database, Json, Limit
 from hanbeon.rule import Rule
-from hanbeon.surfaces.chains.command_options import (
-    Backward,
-    BackwardFailure,
-    ChainId,
-    Context,
-    ExpiredTime,
-    Follow,
-    Forward,
-    Library,
-    Retries,
-    StateFilter,
-    Unknown,
-)
+from hanbeon.surfaces.chains.vocabulary import ChainState, OnBackwardFailure, OnUnknown
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains import schemas
     from hanbeon.surfaces.installation import Installation
 
     Action = Callable[[Installation], Awaitable[schemas.Chain]]
+
+ChainId = Annotated[str, typer.Argument(metavar="CHAIN", help="The chain's number, its queue_id.", show_default=False)]
+Library = Annotated[
+    str | None,
+    typer.Option("--library", metavar="MODULE", help="The module that has the operations.", show_default=False),
+]
+Forward = Annotated[
+    str | None,
+    typer.Option("--forward", metavar="NAME", help="The forward operation; by default none.", show_default=False),
+]
+Backward = Annotated[
+    str | None,
+    typer.Option("--backward", metavar="NAME", help="The backward operation; by default none.", show_default=False),
+]
+ExpiredTime = Annotated[
+    float | None,
+    typer.Option(
+        "--expired-time", metavar="SECONDS", help="Time limit of each operation; by default 30.", show_default=False
+    ),
+]
+Retries = Annotated[
+    int | None, typer.Option("--retries", metavar="N", help="Retries of each operation.", show_default=False)
+]
+Unknown = Annotated[
+    OnUnknown | None,
+    typer.Option("--on-unknown", help="When a worker is lost in a forward operation.", show_default=False),
+]
+BackwardFailure = Annotated[
+    OnBackwardFailure | None,
+    typer.Option("--on-backward-failure", help="When a backward operation fails.", show_default=False),
+]
+StateFilter = Annotated[
+    ChainState | None, typer.Option("--state", help="Only chains in this state.", show_default=False)
+]
+Context = Annotated[
+    str | None, typer.Option("--context", metavar="JSON", help="The first context, an object.", show_default=False)
+]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Show the walk until it ends or is blocked.")]
 
 
 def list_(
@@ -163,7 +189,7 @@ def delete(chain: ChainId, database: Database = None) -> None:
 
 
 def _move(database: str | None, chain: str, action: Action, *, follow: bool, json: bool) -> None:
-    from hanbeon.surfaces.chains.literals import Direction
+    from hanbeon.surfaces.chains.vocabulary import Direction
 
     found: schemas.Chain = ask(database, lambda app: _moved(app, chain, action, follow=follow, quiet=json))
     if json or not follow:
@@ -177,7 +203,7 @@ async def _moved(app: Installation, chain: str, action: Action, *, follow: bool,
     from hanbeon.cli.installation import last_event
     from hanbeon.cli.output import console
     from hanbeon.surfaces.chains.command_output import event_line
-    from hanbeon.surfaces.chains.literals import ChainEventType
+    from hanbeon.surfaces.chains.vocabulary import ChainEventType
 
     after = await last_event(app) if follow else 0
     found = await action(app)

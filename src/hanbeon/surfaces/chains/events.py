@@ -10,9 +10,9 @@ from hanbeon.clock import iso
 from hanbeon.domain.events import Event
 from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
-from hanbeon.surfaces.chains.literals import ChainEventType
 from hanbeon.surfaces.chains.schemas import ChainEvent
 from hanbeon.surfaces.chains.steps import QUEUE
+from hanbeon.surfaces.chains.vocabulary import ChainEventType
 from hanbeon.surfaces.event_page import EventSource
 
 _TYPES = {kind.value: kind for kind in ChainEventType}

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT, UNLINK
+from hanbeon.surfaces.chains.vocabulary import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT, UNLINK
 from hanbeon.surfaces.chains.walk import initial_state
 
 

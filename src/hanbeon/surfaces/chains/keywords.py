@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from hanbeon.surfaces.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.schemas import NewChainJob
+from hanbeon.surfaces.chains.vocabulary import ChainState, OnBackwardFailure, OnUnknown
 
 
 class ChainQueryFields(TypedDict, total=False):

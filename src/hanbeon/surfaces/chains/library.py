@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection
 from types import ModuleType
 from typing import Any
 
-from hanbeon.surfaces.chains.literals import NO_OPERATION, UNINIT
+from hanbeon.surfaces.chains.vocabulary import NO_OPERATION, UNINIT
 from hanbeon.tasks import import_guard
 
 _IMPORT_SECONDS = 10.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.chains.literals import LOSSES
 from hanbeon.surfaces.chains.rows import unfinished_counts
+from hanbeon.surfaces.chains.vocabulary import LOSSES
 from hanbeon.surfaces.metric import GaugeMetric, SurfaceMetrics
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hanbeon.domain.access import Need
 from hanbeon.surfaces.chains import schemas
 from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, LibraryNotAllowed
-from hanbeon.surfaces.chains.literals import ChainState
+from hanbeon.surfaces.chains.vocabulary import ChainState
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation
 

@@ -15,9 +15,9 @@ from hanbeon.surfaces.chains import schemas
 from hanbeon.surfaces.chains.errors import LibraryNotAllowed
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.library import operation_names
-from hanbeon.surfaces.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
 from hanbeon.surfaces.chains.rows import NewChainJob
 from hanbeon.surfaces.chains.steps import context_limit, value_limit
+from hanbeon.surfaces.chains.vocabulary import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
 from hanbeon.surfaces.validation import given_fields
 
 

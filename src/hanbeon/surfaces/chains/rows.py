@@ -12,7 +12,7 @@ from hanbeon.rule import Rule
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound, ChainWrongState
-from hanbeon.surfaces.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.vocabulary import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.walk import JobShape, initial_state
 
 R = TypeVar("R", bound=msgspec.Struct)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.rule import Rule
-from hanbeon.surfaces.chains.literals import ChainEventType, ChainState, Direction, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.chains.vocabulary import ChainEventType, ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 

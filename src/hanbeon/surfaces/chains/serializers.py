@@ -10,8 +10,8 @@ import msgspec
 
 from hanbeon.clock import MICROS, iso
 from hanbeon.surfaces.chains import schemas
-from hanbeon.surfaces.chains.literals import HEAD, QUEUE_NOT_RUNNING, TAIL, UNINIT
 from hanbeon.surfaces.chains.rows import ChainJobRecord, StepRecord, WholeChain, WholeRun
+from hanbeon.surfaces.chains.vocabulary import HEAD, QUEUE_NOT_RUNNING, TAIL, UNINIT
 
 
 class Serializer:

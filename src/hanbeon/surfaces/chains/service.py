@@ -16,12 +16,11 @@ from hanbeon.surfaces.chains import keywords, rows, schemas, walker
 from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.surfaces.chains.events import serializer, source, translated
 from hanbeon.surfaces.chains.job import ChainJob
-from hanbeon.surfaces.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.chains.requests import JobPlan, check_jobs, fields_of
 from hanbeon.surfaces.chains.rows import NewChain, WholeChain
 from hanbeon.surfaces.chains.serializers import Serializer
 from hanbeon.surfaces.chains.steps import QUEUE
-from hanbeon.surfaces.chains.vocabulary import status_of
+from hanbeon.surfaces.chains.vocabulary import UNINIT, ChainState, OnBackwardFailure, OnUnknown, status_of
 from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.numbers import number_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.chains.literals import CANCELED_SUFFIX, FAILED_SUFFIX, NOLIB, NOTYET, UNINIT
+from hanbeon.surfaces.chains.vocabulary import CANCELED_SUFFIX, FAILED_SUFFIX, NOLIB, NOTYET, UNINIT
 
 _TIMEOUT = "timeout"
 _UNREADABLE = '"type":"invalid"'

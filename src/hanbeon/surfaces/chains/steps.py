@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
 from hanbeon.domain.retry import FailureType
-from hanbeon.surfaces.chains.literals import Direction, StepOutcome
+from hanbeon.surfaces.chains.vocabulary import Direction, StepOutcome
 
 PREFIX = "hanbeon.chain"
 QUEUE = reserve_queue(ReservedQueue("chains", "chains", "add the job to a chain, or use another queue"))

@@ -1,12 +1,15 @@
-"""Tables and statements of chains, with the words that they use."""
+"""Tables and statements of chains, with the words that they use, and what retention deletes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from hanbeon.store.dialect import quoted
+from hanbeon.store.operations.retention import AgedRows, Retention, counts
 from hanbeon.store.parts import StorePart
-from hanbeon.surfaces.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.chains.rows import prune_runs
+from hanbeon.surfaces.chains.vocabulary import ChainState, Direction, OnBackwardFailure, OnUnknown
 
 PART = StorePart(
     Path(__file__).parent,
@@ -26,3 +29,14 @@ PART = StorePart(
         "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
     },
 )
+
+
+_RUNS_A_STEP = 100
+"""A run has many steps."""
+
+
+async def _delete(tx: Tx, older_than_us: int, limit: int) -> int:
+    return await prune_runs(tx, older_than_us, min(limit, _RUNS_A_STEP))
+
+
+RETENTION = Retention(aged=(AgedRows("chain_runs", _delete, counts("count_prunable_runs")),))

@@ -25,7 +25,7 @@ SURFACE = Surface(
     queues=("hanbeon.surfaces.chains.steps:QUEUE",),
     end_hook="hanbeon.surfaces.chains.walker:HOOK",
     verify="hanbeon.surfaces.chains.verify:AUDIT",
-    retention="hanbeon.surfaces.chains.retention:RETENTION",
+    retention="hanbeon.surfaces.chains.store_part:RETENTION",
     job_place="hanbeon.surfaces.chains.place:place_of_job",
     docs="chains.md",
 )

@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.domain.lifecycle import State
 from hanbeon.service.verify import Audited, SurfaceAudit
-from hanbeon.store.tx import Tx
-from hanbeon.surfaces.chains import audit_cases as audit
-from hanbeon.surfaces.chains.audit_cases import ChainCase
-from hanbeon.surfaces.chains.literals import Direction
-from hanbeon.surfaces.chains.rows import StepRecord
-from hanbeon.surfaces.chains.state_audit import EndedStep, ShownJob, wrong_states, wrong_steps
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.chains.rows import (
+    ChainJobRecord,
+    ChainRecord,
+    RunRecord,
+    StepRecord,
+    chain_job_record,
+    chain_record,
+    run_record,
+    step_record,
+)
+from hanbeon.surfaces.chains.state_audit import EndedStep, EngineEnd, ShownJob, wrong_states, wrong_steps
 from hanbeon.surfaces.chains.steps import QUEUE
+from hanbeon.surfaces.chains.vocabulary import Direction
 from hanbeon.surfaces.chains.walk import Cursor
 from hanbeon.surfaces.chains.walk_audit import RanStep, audit_run
+
+_CHAINS_AT_ONCE = 50
+
+
+class ChainCase(msgspec.Struct, frozen=True):
+    """A chain, its jobs in order, its runs, the steps of each run, and the ends of the engine's jobs that ran them."""
+
+    chain: ChainRecord
+    jobs: list[ChainJobRecord]
+    runs: list[RunRecord]
+    steps: dict[int, list[StepRecord]]
+    engine: dict[str, EngineEnd]
+
+
+async def chain_cases(tx: Tx, after: int) -> list[ChainCase]:
+    """Return the next chains after this one; none at the end."""
+    found = [chain_record(row) for row in await tx.fetch("chains", after, _CHAINS_AT_ONCE)]
+    cases = {chain.id: ChainCase(chain, [], [], defaultdict(list), {}) for chain in found}
+    if not cases:
+        return []
+    ids = to_json(list(cases))
+    for row in await tx.fetch("jobs_of_chains", ids):
+        cases[row["chain_id"]].jobs.append(chain_job_record(row))
+    for row in await tx.fetch("audit_chain_runs", ids):
+        cases[row["chain_id"]].runs.append(run_record(row))
+    for row in await tx.fetch("audit_chain_steps", ids):
+        cases[row["chain_id"]].steps[row["run"]].append(step_record(row))
+    for case in cases.values():
+        ran = [step.step_job for steps in case.steps.values() for step in steps if step.step_job is not None]
+        for row in await tx.fetch("audit_chain_step_jobs", to_json(ran)) if ran else ():
+            case.engine[str(row["id"])] = EngineEnd(State(row["state"]), row["failure_type"])
+    return list(cases.values())
+
+
+async def stranded_chains(tx: Tx) -> list[dict[str, Any]]:
+    """Return the running chains whose step has no unfinished job."""
+    rows = await tx.fetch("audit_stranded_chains")
+    return [
+        {"queue_id": row["id"], "run": row["run"], "step_job": str(row["step_job"]), "state": row["state"]}
+        for row in rows
+    ]
 
 
 class ChainCode(FindingCode):
@@ -32,13 +84,13 @@ class ChainCode(FindingCode):
 async def verify_chains(tx: Tx, now: int) -> Audited:
     """Check every chain with the runs that are kept."""
     chains, findings, after = 0, list[Finding](), 0
-    while page := await audit.chain_cases(tx, after):
+    while page := await chain_cases(tx, after):
         for case in page:
             findings += _findings(case)
             findings += _wrong_states(case)
         chains += len(page)
         after = page[-1].chain.id
-    for row in await audit.stranded_chains(tx):
+    for row in await stranded_chains(tx):
         findings.append(
             _finding(ChainCode.STRANDED_CHAIN, row["queue_id"], "it waits for a step that nobody runs", row)
         )

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hanbeon.surfaces.chains.literals import (
+from hanbeon.surfaces.chains.vocabulary import (
     CANCELED_SUFFIX,
     FAILED_SUFFIX,
     NO_OPERATION,

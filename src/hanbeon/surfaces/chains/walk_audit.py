@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hanbeon.surfaces.chains.literals import CANCELED_SUFFIX, Direction, StepOutcome
+from hanbeon.surfaces.chains.vocabulary import CANCELED_SUFFIX, Direction, StepOutcome
 from hanbeon.surfaces.chains.walk import (
     START,
     Cursor,

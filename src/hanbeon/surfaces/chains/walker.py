@@ -25,15 +25,6 @@ from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.chains.errors import ChainWrongState
-from hanbeon.surfaces.chains.literals import (
-    LOSSES,
-    ChainEventType,
-    ChainState,
-    Direction,
-    OnBackwardFailure,
-    OnUnknown,
-    StepOutcome,
-)
 from hanbeon.surfaces.chains.rows import (
     ChainJobRecord,
     ChainRecord,
@@ -48,6 +39,15 @@ from hanbeon.surfaces.chains.rows import (
     whole_chain,
 )
 from hanbeon.surfaces.chains.steps import PREFIX, QUEUE, StepArgs, StepEnd, step_end, task_of
+from hanbeon.surfaces.chains.vocabulary import (
+    LOSSES,
+    ChainEventType,
+    ChainState,
+    Direction,
+    OnBackwardFailure,
+    OnUnknown,
+    StepOutcome,
+)
 from hanbeon.surfaces.chains.walk import (
     START,
     Cursor,

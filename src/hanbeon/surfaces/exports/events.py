@@ -10,10 +10,10 @@ from hanbeon.clock import iso
 from hanbeon.domain.events import Event
 from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
-from hanbeon.surfaces.exports.event_types import ExportEventType
 from hanbeon.surfaces.exports.jobs import QUEUE
 from hanbeon.surfaces.exports.rows import ExportRecord
 from hanbeon.surfaces.exports.schemas import ExportEvent
+from hanbeon.surfaces.exports.vocabulary import ExportEventType
 
 _TYPES = frozenset(kind.value for kind in ExportEventType)
 

@@ -1,4 +1,4 @@
-"""Exports as jobs of the engine: task and queue, arguments, progress and result."""
+"""Exports as jobs of the engine: task and queue, arguments, progress, result, and place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.job import JobRecord
 from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
+from hanbeon.surfaces.surface import JobPlace
 
 PREFIX = "hanbeon.export"
 QUEUE = reserve_queue(ReservedQueue("exports", "exports", "export a replay, or use another queue"))
@@ -84,3 +86,10 @@ def progress_in(text: str) -> ExportProgress | None:
 def output_name(job_type: JobType, fence: int) -> str:
     """Return the name of the file of one attempt."""
     return f"{fence}.{EXTENSIONS[job_type]}"
+
+
+def place_of_job(job: JobRecord) -> JobPlace | None:
+    """An operator may cancel an export as a job; only its owner finds it at its path."""
+    if not job.task.startswith(f"{PREFIX}:"):
+        return None
+    return JobPlace(f"/api/jobs/{msgspec.json.decode(job.args, type=ExportArgs).export_id}", private=True)

@@ -1,4 +1,4 @@
-"""Paths that workers report: only regular files below the export root, reached through no symbolic link."""
+"""Folders of uploads and exports, and paths that workers report: only regular files below, through no symbolic link."""
 
 from __future__ import annotations
 
@@ -10,12 +10,41 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from hanbeon.domain.bounds import PATH_BYTES
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
+from hanbeon.settings import Settings
 from hanbeon.surfaces.exports.errors import InvalidOutputPath
-from hanbeon.surfaces.file_roots import made
+
+_FILES = "hanbeon-files"
+
+
+def export_root(settings: Settings) -> Path:
+    """The folder below which exported files are."""
+    return _root(settings, settings.jobs_export_path, "exports")
+
+
+def replay_root(settings: Settings) -> Path:
+    """The folder of uploaded replays."""
+    return _root(settings, settings.replay_path, "replays")
+
+
+def _root(settings: Settings, chosen: str | None, kind: str) -> Path:
+    if chosen is not None:
+        return Path(chosen).absolute()
+    parts = urlsplit(settings.database_url)
+    if parts.scheme == "sqlite":
+        return Path(f"{unquote(parts.path.removeprefix('/'))}-files", kind).absolute()
+    return Path(_FILES, kind).absolute()
+
+
+def made(root: Path) -> Path:
+    """Return the folder, which others on this machine cannot read if it is made now."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return root
+
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _ROOT | os.O_NOFOLLOW

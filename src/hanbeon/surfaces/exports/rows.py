@@ -19,11 +19,10 @@ from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.exports.errors import ExportEnded, ExportNotFound
-from hanbeon.surfaces.exports.event_types import ENDS, ExportEventType
 from hanbeon.surfaces.exports.jobs import PREFIX, QUEUE, ExportArgs, JobType, progress_in, result_in, task_of
 from hanbeon.surfaces.exports.replays.rows import ReplayRecord, lock_replay
 from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted
-from hanbeon.surfaces.exports.vocabulary import error_code, status_of
+from hanbeon.surfaces.exports.vocabulary import ENDS, ExportEventType, error_code, status_of
 from hanbeon.zones import zone_of
 
 

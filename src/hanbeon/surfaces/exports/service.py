@@ -28,13 +28,11 @@ from hanbeon.surfaces.exports import rows as exports
 from hanbeon.surfaces.exports.errors import ExportNotFound, ResultGone, ResultNotReady
 from hanbeon.surfaces.exports.events import present_progress, serializer
 from hanbeon.surfaces.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
-from hanbeon.surfaces.exports.paths import Missing, open_below
-from hanbeon.surfaces.exports.replays.number import replay_number
-from hanbeon.surfaces.exports.replays.rows import replay_of
+from hanbeon.surfaces.exports.paths import Missing, export_root, open_below
+from hanbeon.surfaces.exports.replays.rows import replay_number, replay_of
 from hanbeon.surfaces.exports.rows import ExportRecord, NewExport
 from hanbeon.surfaces.exports.serializers import export_view
 from hanbeon.surfaces.exports.vocabulary import ExportStatus, states_of, status_of
-from hanbeon.surfaces.file_roots import export_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, number_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id

@@ -1,10 +1,11 @@
-"""Tables and statements of replays and exports, with the words that they use."""
+"""Tables and statements of replays and exports, with the words that they use, and what retention deletes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from hanbeon.store.dialect import quoted
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.parts import StorePart
 from hanbeon.surfaces.exports.jobs import JobType, task_of
 
@@ -21,3 +22,6 @@ PART = StorePart(
         "j.failure_type, j.error_message",
     },
 )
+
+
+RETENTION = Retention(of_jobs=("unwant_pruned_exports", "prune_exports"))

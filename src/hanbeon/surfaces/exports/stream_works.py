@@ -16,7 +16,7 @@ from hanbeon.settings import Settings
 from hanbeon.stream_worker import Reporter, Request, Result, Work, WorkCancelled, WorkFailed
 from hanbeon.surfaces.exports.export_run import check_input, render_export
 from hanbeon.surfaces.exports.jobs import JobType
-from hanbeon.surfaces.file_roots import export_root, replay_root
+from hanbeon.surfaces.exports.paths import export_root, replay_root
 
 
 class _Progress(NamedTuple):

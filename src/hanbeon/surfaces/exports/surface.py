@@ -29,7 +29,7 @@ SURFACE = Surface(
     verify="hanbeon.surfaces.exports.verify:AUDIT",
     queues=("hanbeon.surfaces.exports.jobs:QUEUE",),
     end_hook="hanbeon.surfaces.exports.rows:HOOK",
-    retention="hanbeon.surfaces.exports.retention:RETENTION",
-    job_place="hanbeon.surfaces.exports.place:place_of_job",
+    retention="hanbeon.surfaces.exports.store_part:RETENTION",
+    job_place="hanbeon.surfaces.exports.jobs:place_of_job",
     docs="exports.md",
 )

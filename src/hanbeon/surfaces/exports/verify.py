@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.domain.lifecycle import State
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.exports import audit_rows as audit
 from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.jobs import QUEUE
 from hanbeon.surfaces.exports.paths import Missing, open_below
-from hanbeon.surfaces.exports.rows import ExportRecord
+from hanbeon.surfaces.exports.rows import ExportRecord, export_record
 from hanbeon.surfaces.stored_file import FileCode
+
+_AT_ONCE = 500
 
 
 class ExportCode(FindingCode):
@@ -22,19 +24,35 @@ class ExportCode(FindingCode):
     STRANDED_EXPORT = "stranded_export", "an export without its job or its replay, or a job of an export without it"
 
 
+async def export_page(tx: Tx, after: int) -> list[ExportRecord]:
+    """Return the next exports after this one."""
+    return [export_record(row) for row in await tx.fetch("audit_exports", after, _AT_ONCE)]
+
+
+async def exports_alone(tx: Tx) -> list[dict[str, Any]]:
+    """Return exports without a job, and jobs of exports without one."""
+    return [{"kind": row["kind"], "uid": row["uid"]} for row in await tx.fetch("audit_exports_alone")]
+
+
+async def without_replay(tx: Tx) -> list[dict[str, Any]]:
+    """Return the unfinished exports whose replay is gone."""
+    rows = await tx.fetch("audit_export_replays")
+    return [{"job_id": row["id"], "replay_id": row["replay_id"], "state": row["state"]} for row in rows]
+
+
 async def verify_exports(tx: Tx, now: int) -> Audited:
     """Check every export. Files are looked for where this machine has their folder."""
     findings, exports, after = list[Finding](), 0, 0
-    while page := await audit.export_page(tx, after):
+    while page := await export_page(tx, after):
         findings += [found for each in page if (found := _without_file(each)) is not None]
         exports += len(page)
         after = page[-1].id
-    for row in await audit.exports_alone(tx):
+    for row in await exports_alone(tx):
         alone = "an export has no job" if row["kind"] == "export" else "a job has no export"
         findings.append(
             Finding(code=ExportCode.STRANDED_EXPORT, message=alone, queue=QUEUE, job_id=row["uid"], rows=(row,))
         )
-    for row in await audit.without_replay(tx):
+    for row in await without_replay(tx):
         message = f"export {row['job_id']} is unfinished, and its replay is gone"
         findings.append(Finding(code=ExportCode.STRANDED_EXPORT, message=message, queue=QUEUE, rows=(row,)))
     return Audited({"exports": exports}, findings)

@@ -1,11 +1,11 @@
-"""Statuses of exports, which the database's view shows as well."""
+"""Statuses of exports, which the database's view shows as well, and the types of their events."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping
 
-from hanbeon.domain.lifecycle import State
+from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.phases import PHASES, Phase, total
 
 
@@ -43,3 +43,21 @@ def states_of(statuses: Collection[ExportStatus]) -> tuple[State, ...]:
 def error_code(state: State, failure_type: str | None) -> str | None:
     """The failure of an export as a code."""
     return failure_type.upper() if state is State.FAILED and failure_type else None
+
+
+class ExportEventType(enum.StrEnum):
+    """The types that the owner's connections get."""
+
+    PROGRESS = "job.progress"
+    COMPLETED = "job.completed"
+    FAILED = "job.failed"
+    CANCELLED = "job.cancelled"
+
+
+ENDS: Mapping[State, ExportEventType] = {
+    State.SUCCEEDED: ExportEventType.COMPLETED,
+    State.FAILED: ExportEventType.FAILED,
+    State.CANCELLED: ExportEventType.CANCELLED,
+}
+"""The event of each end."""
+assert set(ENDS) == TERMINAL

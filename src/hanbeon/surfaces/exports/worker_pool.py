@@ -12,8 +12,8 @@ from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.exports.export_run import run_export
 from hanbeon.surfaces.exports.jobs import JobType, task_of
+from hanbeon.surfaces.exports.paths import export_root
 from hanbeon.surfaces.exports.stream_call import ExportCall
-from hanbeon.surfaces.file_roots import export_root
 from hanbeon.tasks.task import PROCESS, Task, TaskOptions
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Unpack
 
 from hanbeon.cleanup import to_the_end
@@ -12,11 +13,10 @@ from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import Conflict
+from hanbeon.errors import Busy, Conflict
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.mean_run import mean_runs_us
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.bounded_turns import BoundedTurns
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices import simulator as simulation
@@ -29,6 +29,28 @@ from hanbeon.surfaces.offices.simulator import Cause, SimulatedJob, Step
 from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.validation import given_fields, validate
+
+
+class BoundedTurns:
+    """One turn at a time. At most `waiting` callers wait for theirs; others are refused at once."""
+
+    def __init__(self, work: str, waiting: int) -> None:
+        self._work, self._most = work, waiting + 1
+        self._inside = 0
+        self._lock = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn, and hold it for the duration of the block; raises Busy if too many wait."""
+        if self._inside >= self._most:
+            raise Busy(f"{self._inside} {self._work} are under way or wait here, which is the most; try again later")
+        self._inside += 1
+        try:
+            async with self._lock:
+                yield
+        finally:
+            self._inside -= 1
+
 
 _PAGE = 1_000
 _WAITING_MOST = 8

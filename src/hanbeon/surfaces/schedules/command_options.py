@@ -34,7 +34,7 @@ def _folds() -> list[str]:
 
 
 def _outcomes() -> list[str]:
-    from hanbeon.surfaces.schedules.history import FireOutcome
+    from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 
     return list(FireOutcome)
 

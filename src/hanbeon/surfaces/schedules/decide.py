@@ -8,8 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from hanbeon.surfaces.schedules.definition import Definition
-from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.misfire import Misfire, MisfireOutcome, Overlap, Plan, PlannedFire
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome, FireReason
 
 
 class Fired(NamedTuple):

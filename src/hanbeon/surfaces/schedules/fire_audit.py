@@ -11,8 +11,8 @@ import msgspec
 from hanbeon.domain.audit.case import STUCK_AFTER_US
 from hanbeon.domain.audit.findings import Finding, FindingCode, Severity
 from hanbeon.domain.timing.fire_times import Timing
-from hanbeon.surfaces.schedules.history import FireOutcome
 from hanbeon.surfaces.schedules.misfire import COUNTED, RECORDED, Misfire, plan
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 
 MOST = 1_000
 """The number of a schedule's latest times that are checked."""

@@ -17,9 +17,9 @@ from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_exe
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.decide import Decision, Fired, decide, take_turn
 from hanbeon.surfaces.schedules.definition import Definition
-from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.history_rows import FireLine, write_fires
 from hanbeon.surfaces.schedules.misfire import Overlap, Plan, grace_of, plan
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome, FireReason
 
 # Most due schedules have been due before, and a schedule rarely changes.
 _definition = lru_cache(maxsize=4_096)(msgspec.json.Decoder(Definition).decode)

@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
-from hanbeon.surfaces.schedules.history import FIRES, FireOutcome, FireReason
+from hanbeon.surfaces.schedules.vocabulary import FIRES, FireOutcome, FireReason
 
 
 class FireLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

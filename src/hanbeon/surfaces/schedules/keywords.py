@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 from hanbeon.domain.executions import ExecutionType
 from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
-from hanbeon.surfaces.schedules.history import FireOutcome
 from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.schemas import Moment
-from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, FireOutcome
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hanbeon.clock import MICROS
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.metric import GaugeMetric, SurfaceMetrics
-from hanbeon.surfaces.schedules.history import FIRES
+from hanbeon.surfaces.schedules.vocabulary import FIRES
 
 _WAITING_SAMPLED = 1_000
 

@@ -19,7 +19,7 @@ from hanbeon.surfaces.schedules import fire_rows as fires
 from hanbeon.surfaces.schedules.declaration import Declaration
 from hanbeon.surfaces.schedules.declarer import ScheduleDeclarer
 from hanbeon.surfaces.schedules.fire_rows import Firing
-from hanbeon.surfaces.schedules.history import FireOutcome
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 
 _log = get_logger("hanbeon.engine")
 _debug_enabled = log_enabled("hanbeon.engine", logging.DEBUG)

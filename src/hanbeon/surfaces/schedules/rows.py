@@ -15,9 +15,9 @@ from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.definition import Definition
 from hanbeon.surfaces.schedules.errors import ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
-from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.history_rows import FireLine, write_fires
 from hanbeon.surfaces.schedules.misfire import Misfire, plan
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome, FireReason
 
 _definition = msgspec.json.Decoder(Definition)
 _LAST = 2**63 - 1

@@ -10,9 +10,8 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.executions import ExecutionType
 from hanbeon.domain.timing.fire_times import ClockFold, ClockGap, NoteKind
 from hanbeon.rule import Rule
-from hanbeon.surfaces.schedules.history import FireOutcome, FireReason
 from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
-from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, FireOutcome, FireReason
 from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON
 

@@ -1,4 +1,4 @@
-"""Tables and statements of schedules, with the words that they use."""
+"""Tables and statements of schedules, with the words that they use, and what retention deletes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 
 from hanbeon.store.dialect import quoted, text_sizes
+from hanbeon.store.operations.retention import AgedRows, Retention, counts, deletes
 from hanbeon.store.parts import StorePart
 from hanbeon.surfaces.schedules.definition import Definition
-from hanbeon.surfaces.schedules.history import FireOutcome
+from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 
 
 def _default(field: str) -> str:
@@ -32,4 +33,9 @@ PART = StorePart(
         "default_misfire": _default("misfire"),
         "default_misfire_limit": _default("misfire_limit"),
     },
+)
+
+
+RETENTION = Retention(
+    aged=(AgedRows("fires", deletes("prune_fires"), counts("count_prunable_fires")),),
 )

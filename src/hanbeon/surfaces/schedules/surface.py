@@ -23,7 +23,7 @@ SURFACE = Surface(
             "run",
             "Run a task once, now, and print the execution's id.",
             _SECTION,
-            "hanbeon.surfaces.schedules.run_command:run",
+            "hanbeon.surfaces.schedules.execution_commands:run",
         ),
         Command(
             "executions",
@@ -38,7 +38,7 @@ SURFACE = Surface(
     verify="hanbeon.surfaces.schedules.verify:AUDIT",
     file="hanbeon.surfaces.schedules.file_section:SECTION",
     declarations="hanbeon.surfaces.schedules.declarations:DeclaredSchedules",
-    retention="hanbeon.surfaces.schedules.retention:RETENTION",
+    retention="hanbeon.surfaces.schedules.store_part:RETENTION",
     job_place="hanbeon.surfaces.schedules.place:place_of_job",
     docs="schedules.md",
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from hanbeon.domain.templates import TemplateError, check
+from hanbeon.domain.templates import TemplateError, check, variables
 from hanbeon.errors import InvalidInput
 from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.definition import Definition, Step
@@ -96,3 +97,12 @@ def _check_variables(variables: Any) -> None:
     for name in variables:
         if name in (SECRETS, STEPS, RUN, "workflow"):
             raise InvalidInput(Rule("variable_of_runs"), field=f"variables.{name}")
+
+
+_PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
+
+
+def filled(text: str, probe: str) -> str:
+    """Return the template with a probe for each value but secrets."""
+    own = {name for name in variables(text) if not name.startswith(f"{SECRETS}.")}
+    return _PLACE.sub(lambda found: probe if found[1] in own else found[0], text)

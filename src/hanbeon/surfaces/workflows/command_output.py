@@ -6,9 +6,8 @@ from rich.text import Text
 
 from hanbeon.cli.output import Cell
 from hanbeon.quotation import plain
-from hanbeon.surfaces.workflows.literals import StepStatus, WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import Execution, Monitor, Workflow, WorkflowRun, WorkflowStep
-from hanbeon.surfaces.workflows.vocabulary import RunStatus
+from hanbeon.surfaces.workflows.vocabulary import RunStatus, StepStatus, WorkflowStatus
 
 WORKFLOW_HEADINGS = ("workflow", "status", "mode", "next run", "name")
 RUN_HEADINGS = ("run", "status", "scheduled", "late", "retries", "error")

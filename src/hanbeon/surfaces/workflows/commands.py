@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,10 +12,23 @@ from hanbeon.cli.groups import group
 from hanbeon.cli.installation import ask, ask_with_tasks
 from hanbeon.cli.options import AppName, Arguments, Cursor, Database, Json, Limit
 from hanbeon.rule import Rule
-from hanbeon.surfaces.workflows.command_options import Activate, DefinitionFile, RunId, StatusFilter, WorkflowId
+from hanbeon.surfaces.workflows.vocabulary import WorkflowStatus
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.workflows import schemas
+
+WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", show_default=False)]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
+DefinitionFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A JSON file with the fields of the workflow; - reads stdin.", show_default=False
+    ),
+]
+StatusFilter = Annotated[
+    WorkflowStatus | None, typer.Option("--status", help="Only workflows in this status.", show_default=False)
+]
+Activate = Annotated[bool, typer.Option("--activate", help="Activate it at once.")]
 
 
 def list_(

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.surfaces.workflows.literals import Frequency, Mode, OnError, StepType
+from hanbeon.surfaces.workflows.vocabulary import Frequency, Mode, OnError, StepType
 
 DEFAULT_RETRIES = 3
 DEFAULT_TIMEOUT_SECONDS = 60.0

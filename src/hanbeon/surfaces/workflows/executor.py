@@ -11,7 +11,7 @@ from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
-from hanbeon.surfaces.workflows.specs import WORKFLOWS, NoticeSpec
+from hanbeon.surfaces.workflows.worker_pool import WORKFLOWS, NoticeSpec
 
 
 class WorkflowExecutor:

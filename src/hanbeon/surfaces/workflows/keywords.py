@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Required, TypedDict
 
-from hanbeon.surfaces.workflows.literals import Frequency, Mode, OnError, StepType, WorkflowStatus
 from hanbeon.surfaces.workflows.schemas import Moment, NewRecurrence, NewScheduleConfig, NewStep
+from hanbeon.surfaces.workflows.vocabulary import Frequency, Mode, OnError, StepType, WorkflowStatus
 
 
 class DryRunFields(TypedDict, total=False):

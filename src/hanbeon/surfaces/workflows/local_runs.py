@@ -10,8 +10,8 @@ from hanbeon.engine.tick import grace_within, tick
 from hanbeon.engine.worker import Worker
 from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.workflows.executor import WorkflowExecutor
-from hanbeon.surfaces.workflows.literals import STEP_QUEUE
 from hanbeon.surfaces.workflows.run_rows import run_by_id
+from hanbeon.surfaces.workflows.vocabulary import STEP_QUEUE
 from hanbeon.wait import until
 
 _LONGEST_PAUSE = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hanbeon.domain.job import JobRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.surface import JobPlace
-from hanbeon.surfaces.workflows.literals import TASK
+from hanbeon.surfaces.workflows.vocabulary import TASK
 
 
 def place_of_job(job: JobRecord) -> JobPlace | None:

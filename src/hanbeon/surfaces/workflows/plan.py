@@ -22,12 +22,11 @@ from hanbeon.rule import Rule
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.validation import given_fields, inside
 from hanbeon.surfaces.workflows import schemas
-from hanbeon.surfaces.workflows.checks import TARGET, check_definition
+from hanbeon.surfaces.workflows.checks import TARGET, check_definition, filled
 from hanbeon.surfaces.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
-from hanbeon.surfaces.workflows.literals import Mode, StepType
-from hanbeon.surfaces.workflows.places import filled
 from hanbeon.surfaces.workflows.secret_use import check_secret_use
 from hanbeon.surfaces.workflows.times import cron_of
+from hanbeon.surfaces.workflows.vocabulary import Mode, StepType
 from hanbeon.tasks.http_headers import check_not_of_connection
 
 _SHARED = frozenset(("type", "name", "retries", "retry_delay", "timeout", "on_error"))

@@ -14,10 +14,10 @@ from hanbeon.messages import shown_target
 from hanbeon.store.operations.pages import Slice, fitting
 from hanbeon.surfaces.workflows.checks import STEPS, TARGET
 from hanbeon.surfaces.workflows.definition import Definition
-from hanbeon.surfaces.workflows.literals import StepType
 from hanbeon.surfaces.workflows.rows import WorkflowRecord
 from hanbeon.surfaces.workflows.schemas import RenderedMessage
 from hanbeon.surfaces.workflows.variables import fill, values_of
+from hanbeon.surfaces.workflows.vocabulary import StepType
 from hanbeon.zones import zone_of
 
 _NO_RUN = "00000000-0000-0000-0000-000000000000"

@@ -10,8 +10,8 @@ from hanbeon.store.operations.pages import Slice, fitting
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig, read_config, read_definition
 from hanbeon.surfaces.workflows.errors import WorkflowNotFound
-from hanbeon.surfaces.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.workflows.times import Activation, next_time
+from hanbeon.surfaces.workflows.vocabulary import WorkflowStatus
 
 NEVER = 0
 

@@ -23,11 +23,11 @@ from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.workflows import run_rows as runs
 from hanbeon.surfaces.workflows import step_rows as checkpoints
 from hanbeon.surfaces.workflows.definition import Definition, Step
-from hanbeon.surfaces.workflows.literals import STEP_ENDED, OnError, StepStatus
 from hanbeon.surfaces.workflows.rows import workflow_by_id
 from hanbeon.surfaces.workflows.run_rows import WholeRun
 from hanbeon.surfaces.workflows.step_rows import DeliveryRecord, PutOffUntil, StepRecord
 from hanbeon.surfaces.workflows.variables import output_of, values_of
+from hanbeon.surfaces.workflows.vocabulary import STEP_ENDED, OnError, StepStatus
 from hanbeon.tasks.context import AttemptBackend
 from hanbeon.zones import zone_of
 

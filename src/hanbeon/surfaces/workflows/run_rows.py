@@ -25,19 +25,6 @@ from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.workflows.definition import Definition, read_definition
 from hanbeon.surfaces.workflows.errors import WorkflowRunNotFound, WorkflowWrongState
-from hanbeon.surfaces.workflows.literals import (
-    NOTICE_QUEUE,
-    NOTICE_TASK,
-    PREFIX,
-    QUEUE,
-    STEP_QUEUE,
-    TASK,
-    Mode,
-    RunEnd,
-    RunKind,
-    StepStatus,
-    WorkflowStatus,
-)
 from hanbeon.surfaces.workflows.rows import (
     WorkflowRecord,
     change_workflow,
@@ -55,6 +42,19 @@ from hanbeon.surfaces.workflows.step_rows import (
     steps_of,
 )
 from hanbeon.surfaces.workflows.times import LATE_US, passed_over
+from hanbeon.surfaces.workflows.vocabulary import (
+    NOTICE_QUEUE,
+    NOTICE_TASK,
+    PREFIX,
+    QUEUE,
+    STEP_QUEUE,
+    TASK,
+    Mode,
+    RunEnd,
+    RunKind,
+    StepStatus,
+    WorkflowStatus,
+)
 
 T = TypeVar("T")
 ROWS_OF_RUNS = ("prune_workflow_deliveries", "prune_workflow_steps", "prune_workflow_runs")

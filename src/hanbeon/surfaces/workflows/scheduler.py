@@ -12,11 +12,11 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.service import Service
 from hanbeon.surfaces.workflows import rows, run_rows, schemas
 from hanbeon.surfaces.workflows.errors import WorkflowNotFound
-from hanbeon.surfaces.workflows.literals import QUEUE, WorkflowStatus
 from hanbeon.surfaces.workflows.local_runs import LocalRuns
 from hanbeon.surfaces.workflows.run_rows import Registration, in_rounds
 from hanbeon.surfaces.workflows.serializers import Serializer
 from hanbeon.surfaces.workflows.times import LATE_US
+from hanbeon.surfaces.workflows.vocabulary import QUEUE, WorkflowStatus
 
 _LISTED = 20
 _DAY_US = 86_400 * 1_000_000

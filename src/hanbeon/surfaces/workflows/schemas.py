@@ -11,17 +11,18 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.rule import Rule
 from hanbeon.surfaces.schema import STORABLE, Cursor, Name, Page, PageSize, PostBody, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
-from hanbeon.surfaces.workflows.literals import (
+from hanbeon.surfaces.workflows.vocabulary import (
+    ENDED,
     DeliveryStatus,
     Frequency,
     Mode,
     OnError,
     RunKind,
+    RunStatus,
     StepStatus,
     StepType,
     WorkflowStatus,
 )
-from hanbeon.surfaces.workflows.vocabulary import ENDED, RunStatus
 
 STEPS_MOST = 100
 RECIPIENTS_MOST = 1_000

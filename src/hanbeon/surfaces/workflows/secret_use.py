@@ -10,10 +10,9 @@ from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.outbound.secret_use import HTTP_USE, Place
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.rule import Rule
-from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, texts_of
+from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, filled, texts_of
 from hanbeon.surfaces.workflows.definition import Definition, Step
-from hanbeon.surfaces.workflows.literals import StepType
-from hanbeon.surfaces.workflows.places import filled
+from hanbeon.surfaces.workflows.vocabulary import StepType
 
 _PROBES = ("probe", "another", "probe@example.org", "another@example.net")
 _URL = "://"

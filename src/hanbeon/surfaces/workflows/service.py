@@ -24,13 +24,12 @@ from hanbeon.surfaces.validation import given_fields, validate
 from hanbeon.surfaces.workflows import keywords, rows, run_rows, schemas
 from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig
 from hanbeon.surfaces.workflows.errors import WorkflowNotFound, WorkflowRunNotFound, WorkflowWrongState
-from hanbeon.surfaces.workflows.literals import Mode, WorkflowStatus
 from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
 from hanbeon.surfaces.workflows.rows import NewWorkflow, WorkflowRecord
 from hanbeon.surfaces.workflows.run_rows import RunChanged, RunRecord, WholeRun, in_rounds
 from hanbeon.surfaces.workflows.scheduler import SchedulerEndpoints
 from hanbeon.surfaces.workflows.variables import check_given
-from hanbeon.surfaces.workflows.vocabulary import status_of
+from hanbeon.surfaces.workflows.vocabulary import Mode, WorkflowStatus, status_of
 from hanbeon.zones import zone_of
 
 _PAGE_SIZE = 100

@@ -14,8 +14,8 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.tx import Tx, to_json
-from hanbeon.surfaces.workflows.literals import DeliveryStatus, StepStatus, StepType
 from hanbeon.surfaces.workflows.rows import stored
+from hanbeon.surfaces.workflows.vocabulary import DeliveryStatus, StepStatus, StepType
 
 
 class StepRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,11 +25,11 @@ from hanbeon.outbound.target_shape import PROBE
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.workflows.checks import SECRETS, TARGET
 from hanbeon.surfaces.workflows.definition import Step
-from hanbeon.surfaces.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
 from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff, unforeseen
 from hanbeon.surfaces.workflows.secret_use import secret_outputs
 from hanbeon.surfaces.workflows.step_rows import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
 from hanbeon.surfaces.workflows.variables import fill
+from hanbeon.surfaces.workflows.vocabulary import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
 
 if TYPE_CHECKING:
     from hanbeon.executors.http.executor import HttpExecutor

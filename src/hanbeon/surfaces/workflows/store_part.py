@@ -1,12 +1,14 @@
-"""Tables and statements of workflows, with the words that they use."""
+"""Tables and statements of workflows, with the words that they use, and what retention deletes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from hanbeon.store.dialect import quoted
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.parts import StorePart
-from hanbeon.surfaces.workflows.literals import (
+from hanbeon.surfaces.workflows.run_rows import ROWS_OF_RUNS
+from hanbeon.surfaces.workflows.vocabulary import (
     DeliveryStatus,
     RunEnd,
     RunKind,
@@ -35,3 +37,6 @@ PART = StorePart(
         "s.error_code, s.error_message, s.step_job, s.until, s.started_at, s.ended_at",
     },
 )
+
+
+RETENTION = Retention(of_jobs=ROWS_OF_RUNS)

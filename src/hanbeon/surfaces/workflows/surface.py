@@ -23,10 +23,10 @@ SURFACE = Surface(
     file="hanbeon.surfaces.workflows.file_section:SECTION",
     apply="hanbeon.surfaces.workflows.declarations:apply_declared",
     store="hanbeon.surfaces.workflows.store_part:PART",
-    queues=("hanbeon.surfaces.workflows.literals:QUEUE",),
+    queues=("hanbeon.surfaces.workflows.vocabulary:QUEUE",),
     end_hook="hanbeon.surfaces.workflows.run_rows:HOOK",
     verify="hanbeon.surfaces.workflows.verify:AUDIT",
-    retention="hanbeon.surfaces.workflows.retention:RETENTION",
+    retention="hanbeon.surfaces.workflows.store_part:RETENTION",
     job_place="hanbeon.surfaces.workflows.place:place_of_job",
     docs="workflows.md",
 )

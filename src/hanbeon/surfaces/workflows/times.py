@@ -11,7 +11,7 @@ from hanbeon.domain.timing.recurrence import daily, monthly, weekly
 from hanbeon.errors import InvalidInput
 from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.definition import Recurrence, ScheduleConfig
-from hanbeon.surfaces.workflows.literals import Frequency, Mode
+from hanbeon.surfaces.workflows.vocabulary import Frequency, Mode
 
 _MINUTE_US = 60_000_000
 LATE_US = _MINUTE_US

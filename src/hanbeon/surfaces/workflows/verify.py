@@ -5,7 +5,7 @@ from __future__ import annotations
 from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.workflows.literals import QUEUE
+from hanbeon.surfaces.workflows.vocabulary import QUEUE
 
 
 class WorkflowCode(FindingCode):

@@ -1,14 +1,42 @@
-"""The pool of runs of workflows: every worker has it, with slots of its own. A run that waits holds none."""
+"""The pool of runs of workflows, with the bodies of its tasks: slots of its own; a run that waits holds none."""
 
 from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
 
 from hanbeon.clock import Clock
 from hanbeon.engine.pool import TaskPool
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
-from hanbeon.surfaces.workflows.literals import NOTICE_TASK, TASK
-from hanbeon.surfaces.workflows.specs import NoticeSpec, RunSpec
+from hanbeon.surfaces.workflows.vocabulary import NOTICE_TASK, TASK
+from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.task import Task, TaskOptions
+
+WORKFLOWS = "workflows"
+"""The executor that runs them."""
+
+
+class RunSpec(msgspec.Struct, frozen=True):
+    executor: ClassVar[str] = WORKFLOWS
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, {}, ())
+
+    def __str__(self) -> str:
+        return "a run of a workflow"
+
+
+class NoticeSpec(msgspec.Struct, frozen=True):
+    executor: ClassVar[str] = WORKFLOWS
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, {"run_id": "string", "number": "integer"}, ())
+
+    def __str__(self) -> str:
+        return "a message about a failed run of a workflow"
+
 
 _TASKS: dict[str, Task[..., object]] = {
     TASK: Task(TASK, RunSpec(), TaskOptions()),

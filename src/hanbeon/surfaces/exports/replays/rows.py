@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from hanbeon.errors import Conflict
+from hanbeon.store.operations.retention import AgedRows, Retention, counts
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.exports.errors import ReplayInUse, ReplayNotFound, ReplayQuotaExceeded
-from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted, forget_unwanted
+from hanbeon.surfaces.exports.replays.unwanted_files import UnwantedFile, add_unwanted, delete_unwanted, forget_unwanted
+from hanbeon.surfaces.numbers import number_of
 
 _REPLAYS_A_STEP = 100
 
@@ -142,3 +144,19 @@ def _one(rows: Sequence[Any], replay_id: int) -> ReplayRecord:
 def replay_record(row: Any) -> ReplayRecord:
     values = {name: row[name] for name in ReplayRecord.__struct_fields__ if name != "uid"}
     return ReplayRecord(uid=str(row["uid"]), **values)
+
+
+def replay_number(replay: Any) -> int:
+    """Return the number of a replay, which may be given as a number, as text, or as the result that has it."""
+    number = number_of(getattr(replay, "replay_id", replay))
+    if number is None:
+        raise ReplayNotFound(replay)
+    return number
+
+
+RETENTION = Retention(
+    aged=(
+        AgedRows("replays", prune_replays, counts("count_prunable_replays")),
+        AgedRows("files", delete_unwanted),
+    )
+)

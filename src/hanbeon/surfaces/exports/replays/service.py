@@ -15,10 +15,10 @@ from hanbeon.clock import MICROS
 from hanbeon.errors import HanbeonError, Kind
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.exports.errors import ReplayTooLarge
+from hanbeon.surfaces.exports.paths import made, replay_root
 from hanbeon.surfaces.exports.replays import keywords, schemas
 from hanbeon.surfaces.exports.replays import rows as replays
-from hanbeon.surfaces.exports.replays.number import replay_number
-from hanbeon.surfaces.exports.replays.rows import NewReplay, ReplayRecord
+from hanbeon.surfaces.exports.replays.rows import NewReplay, ReplayRecord, replay_number
 from hanbeon.surfaces.exports.replays.unwanted_files import (
     UnwantedFile,
     add_unwanted,
@@ -27,7 +27,6 @@ from hanbeon.surfaces.exports.replays.unwanted_files import (
     forget_unwanted,
 )
 from hanbeon.surfaces.exports.replays.upload import Fate, Upload
-from hanbeon.surfaces.file_roots import made, replay_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate

@@ -10,6 +10,6 @@ SURFACE = Surface(
     service="hanbeon.surfaces.exports.replays.service:Replays",
     api="hanbeon.surfaces.exports.replays.operations",
     verify="hanbeon.surfaces.exports.replays.verify:AUDIT",
-    retention="hanbeon.surfaces.exports.replays.retention:RETENTION",
+    retention="hanbeon.surfaces.exports.replays.rows:RETENTION",
     docs="exports.md",
 )

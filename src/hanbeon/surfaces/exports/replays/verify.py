@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hanbeon.domain.audit.findings import Finding, FindingCode
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.exports import audit_rows as audit
-from hanbeon.surfaces.exports.replays.rows import ReplayRecord
+from hanbeon.surfaces.exports.replays.rows import ReplayRecord, replay_record
 from hanbeon.surfaces.stored_file import FileCode
+
+_AT_ONCE = 500
 
 
 class ReplayCode(FindingCode):
@@ -18,10 +20,21 @@ class ReplayCode(FindingCode):
     WRONG_USAGE = "wrong_usage", "the space noted for a user's replays is not their sum"
 
 
+async def replay_page(tx: Tx, after: int) -> list[ReplayRecord]:
+    """Return the next replays after this one; none at the end."""
+    return [replay_record(row) for row in await tx.fetch("audit_replays", after, _AT_ONCE)]
+
+
+async def wrong_usage(tx: Tx) -> list[dict[str, Any]]:
+    """Return the users whose noted space is not the sum of their replays."""
+    rows = await tx.fetch("audit_replay_usage")
+    return [{"owner": row["owner"], "used": int(row["used"]), "noted": int(row["noted"])} for row in rows]
+
+
 async def verify_replays(tx: Tx, now: int) -> Audited:
     """Check every replay. Files are looked for where this machine has their folder."""
     findings, replays, after = list[Finding](), 0, 0
-    while page := await audit.replay_page(tx, after):
+    while page := await replay_page(tx, after):
         for each in page:
             if not _has_file(each):
                 row = {"replay_id": each.id, "owner": each.owner, "file": each.file}
@@ -30,7 +43,7 @@ async def verify_replays(tx: Tx, now: int) -> Audited:
                 )
         replays += len(page)
         after = page[-1].id
-    for row in await audit.wrong_usage(tx):
+    for row in await wrong_usage(tx):
         message = f"the replays of {row['owner']!r} have {row['used']:,} bytes, and {row['noted']:,} are noted"
         findings.append(Finding(code=ReplayCode.WRONG_USAGE, message=message, rows=(row,)))
     return Audited({"replays": replays}, findings)
