@@ -18,8 +18,7 @@ from hanbeon.cleanup import cleanup, pending, to_the_end
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.server.context import ServerContext
-from hanbeon.server.server import Server
-from hanbeon.server.sockets import bound
+from hanbeon.server.server import Server, bound
 from tests.databases.valkey import ValkeyServer
 
 CleanUp = Callable[[], Coroutine[Any, Any, Any]]

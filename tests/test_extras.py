@@ -132,7 +132,7 @@ def test_command_names_the_missing_extra(
             "a host name that is not ASCII needs the extra 'http'",
         ),
         (
-            "from hanbeon.tasks.pattern import pattern_of\npattern_of('a+')",
+            "from hanbeon.tasks.parameters import pattern_of\npattern_of('a+')",
             "a parameter with a pattern needs the extra 'patterns'",
         ),
         (

@@ -19,8 +19,7 @@ from hanbeon.errors import ExtraMissing, InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
 from hanbeon.extras import check_extra
 from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, is_seen, place_of
-from hanbeon.outbound.secret_use import TARGET_USE
-from hanbeon.outbound.secrets import PREFIX, Secrets
+from hanbeon.outbound.secrets import PREFIX, TARGET_USE, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
 from hanbeon.outbound.targets import MAIL, masked, scheme_of
 from hanbeon.quotation import quoted

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hanbeon import App, Job, JobRequest, SyncApp
+from hanbeon.domain.batch import digest_of
 from hanbeon.domain.job import NewJob
-from hanbeon.domain.job_template import digest_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import IdAlreadyUsed, InvalidInput, PayloadTooLarge, UnknownTask
 from hanbeon.store.fast import bulk

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from hanbeon import App
 from hanbeon.server.context import ServerContext
-from hanbeon.server.server import Server
-from hanbeon.server.sockets import bound
+from hanbeon.server.server import Server, bound
 from tests.databases.ports import free_port
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App, ChainJob, Installation, connect
-from hanbeon.client.installation import RemoteInstallation
-from hanbeon.client.services import fill_of, methods_of, positional_fields
+from hanbeon.client.installation import RemoteInstallation, fill_of, methods_of, positional_fields
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, InvalidInput, JobNotFound, OfficeNotFound, ScheduleNotFound, WrongState
 from hanbeon.surfaces.engine import schemas

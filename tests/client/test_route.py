@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hanbeon.client.route import Fill, request_of
+from hanbeon.client.calls import Fill, request_of
 from hanbeon.errors import InvalidInput
 
 

@@ -28,12 +28,12 @@ from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.auth_throttle import MOST as FAILURES_MOST
 from hanbeon.server.auth_throttle import WINDOW_SECONDS as FAILURES_WINDOW
+from hanbeon.server.connections import BYTES_A_SECOND
 from hanbeon.server.idempotency import DEAD_SECONDS, KEPT_SECONDS
-from hanbeon.server.request_timeout import BYTES_A_SECOND
 from hanbeon.settings import Settings
 from hanbeon.store.database.postgres import _USER_TRANSACTIONS_AT_MOST
 from hanbeon.store.database.sqlite import USER_TRANSACTION_SECONDS
-from hanbeon.store.database.sqlite_border import BUSY_TIMEOUT_MS
+from hanbeon.store.database.sqlite_errors import BUSY_TIMEOUT_MS
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
 from hanbeon.surfaces.offices.schemas import LISTENERS_MOST

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from hanbeon.domain.batch import digest_of
 from hanbeon.domain.job import (
     LAST_INSTANT_US,
     LONGEST_US,
@@ -17,7 +18,6 @@ from hanbeon.domain.job import (
     OnDependencyFailure,
     is_id,
 )
-from hanbeon.domain.job_template import digest_of
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, PayloadTooLarge
 

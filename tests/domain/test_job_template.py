@@ -5,9 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from hanbeon.domain.batch import Batch
+from hanbeon.domain.batch import Batch, digest_of, keys_of, template_of
 from hanbeon.domain.job import NewJob, OnConflict
-from hanbeon.domain.job_template import digest_of, keys_of, template_of
 from hanbeon.errors import InvalidInput
 from tests.store.world import new_id
 

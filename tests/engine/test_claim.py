@@ -3,9 +3,8 @@
 from typing import Any, cast
 
 from hanbeon.domain.job import Claimed
-from hanbeon.engine.claim import Claimer
+from hanbeon.engine.claim import Claimer, UnansweredClaims
 from hanbeon.engine.running_attempts import RunningAttempts
-from hanbeon.engine.unanswered_claims import UnansweredClaims
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.store import Store

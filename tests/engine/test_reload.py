@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App, State
-from hanbeon.engine.reload import RELOADABLE
+from hanbeon.engine.source import RELOADABLE
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store.operations import queues
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest
@@ -209,7 +209,7 @@ async def test_reload_is_retried_while_the_database_is_down(
             raise DatabaseUnavailable("it is away")
         return await declare(tx, declared)
 
-    monkeypatch.setattr("hanbeon.engine.reload.declare_queues", declare_queues)
+    monkeypatch.setattr("hanbeon.engine.source.declare_queues", declare_queues)
     with pytest.raises(DatabaseUnavailable):
         await _reload(kit, folder, _TASK.format("more", "first"))
     assert kit.app.tasks.names() == ["work"]

@@ -4,8 +4,7 @@ from typing import cast
 
 import pytest
 
-from hanbeon.engine.renew import Renewer
-from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.engine.running_attempts import Renewer, RunningAttempts
 from hanbeon.settings import load_settings
 from hanbeon.store.operations.lease import LeaseFacts
 from hanbeon.store.store import Store

@@ -130,7 +130,7 @@ async def test_stop_does_not_wait_for_an_unresponsive_database(app_url: str, mon
         monkeypatch.setattr(app.store, "claim", never)
         for name in ("recover", "promote"):
             monkeypatch.setattr(f"hanbeon.engine.maintenance.{name}", never)
-        monkeypatch.setattr("hanbeon.engine.renew.renew", never)
+        monkeypatch.setattr("hanbeon.engine.running_attempts.renew", never)
         async with asyncio.timeout(10):
             async with app.worker():
                 await asked.wait()

@@ -14,8 +14,7 @@ from hanbeon.errors import DatabaseUnavailable, NotFound
 from hanbeon.events import broadcast as module
 from hanbeon.events import follower as follower_module
 from hanbeon.events.broadcast import Broadcast
-from hanbeon.events.follower import Delivered, EventGap, Follower
-from hanbeon.events.pages import Pages
+from hanbeon.events.follower import Delivered, EventGap, Follower, Pages
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.tx import Tx
 
@@ -157,7 +156,7 @@ def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         readings.append(after)
         return await read(tx, after, batches, queue)
 
-    monkeypatch.setattr("hanbeon.events.pages.events_after", counting)
+    monkeypatch.setattr("hanbeon.events.follower.events_after", counting)
     return readings
 
 
@@ -350,7 +349,7 @@ async def test_only_a_few_catch_up_at_the_same_time(
         finally:
             under_way -= 1
 
-    monkeypatch.setattr("hanbeon.events.pages.events_after", counting)
+    monkeypatch.setattr("hanbeon.events.follower.events_after", counting)
 
     async def follow() -> list[Delivered]:
         with crowd.following(QUEUE, words, at(0)) as follower:

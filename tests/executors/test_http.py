@@ -311,7 +311,7 @@ async def test_a_tls_handshake_that_never_comes_has_its_time(caller: Caller) -> 
 
 
 async def test_a_status_stands_even_if_its_body_never_comes(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.executors.http.answer._PEEK_SECONDS", 0.05)
+    monkeypatch.setattr("hanbeon.executors.http.conversation._PEEK_SECONDS", 0.05)
     said = begun(b"HTTP/1.1 503 Busy\r\nContent-Length: 10\r\nRetry-After: 7\r\n\r\n")
     outcome = failure(await outcome_of(caller, said))
     assert (outcome.failure_type, outcome.retry_after_us) == ("temporary", 7_000_000)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hanbeon.outbound.address_guard import AddressRefused, only_public
+from hanbeon.outbound.addresses import AddressRefused, only_public
 
 
 def _look_up(host: str) -> None:

@@ -88,7 +88,7 @@ with SyncApp(app) as jobs, psycopg.connect(sys.argv[1]) as connection:
     print(jobs.job(job.id).id == job.id)
 """
 PATTERNS = """
-from hanbeon.tasks.pattern import pattern_of
+from hanbeon.tasks.parameters import pattern_of
 
 print(pattern_of("(a+)+b").matches("a" * 40))
 """

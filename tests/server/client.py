@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from hanbeon import App
 from hanbeon.server.context import ServerContext
-from hanbeon.server.server import Server
-from hanbeon.server.sockets import bound
+from hanbeon.server.server import Server, bound
 from hanbeon.surfaces.registry import SURFACES
 from tests.server.openapi_check import Description
 

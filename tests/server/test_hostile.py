@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hanbeon import App
-from hanbeon.server import request_rest
+from hanbeon.server import connections
 from hanbeon.store.operations import events as event_rows
 from tests.server.client import Client, serving
 
@@ -183,7 +183,7 @@ async def test_response_is_read_by_clients_that_send_first(app: App, path: str, 
 
 
 async def test_endless_rest_of_a_request_is_given_up(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_rest, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(connections, "MOST_BYTES", 100_000)
     app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
     head = b"POST /api/offices HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n"
     async with serving(app) as client:

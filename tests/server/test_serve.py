@@ -17,8 +17,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.server.context import ServerContext
-from hanbeon.server.server import Server
-from hanbeon.server.sockets import bound
+from hanbeon.server.server import Server, bound
 from hanbeon.surfaces.offices.service import Offices
 from tests.cli.hanbeon import hanbeon
 from tests.cli.workers import Running

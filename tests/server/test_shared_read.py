@@ -8,8 +8,7 @@ from hanbeon import App
 from hanbeon.domain.access import Scope
 from hanbeon.server.login_cache import LoginCache
 from hanbeon.server.shared_read import SharedRead, SharedReads
-from hanbeon.service.logins import create_login, end_login
-from hanbeon.service.tokens import create_token, revoke_token
+from hanbeon.service.tokens import create_login, create_token, end_login, revoke_token
 from hanbeon.testing import VirtualClock
 from tests.server.client import Client
 

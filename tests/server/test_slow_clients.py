@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hanbeon import App
-from hanbeon.server.request_timeout import BYTES_A_SECOND, RequestTimeout
+from hanbeon.server.connections import BYTES_A_SECOND, RequestTimeout
 from tests.server.client import Client, serving
 from tests.server.test_events import Stream
 from tests.server.websocket_client import PATIENCE, dial, hear, new_jobs, new_office

@@ -16,8 +16,7 @@ from hanbeon.server import auth
 from hanbeon.server.auth_throttle import MOST
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push import protocols, session
-from hanbeon.server.server import Server
-from hanbeon.server.sockets import bound
+from hanbeon.server.server import Server, bound
 from hanbeon.service.tokens import create_token, revoke_token
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, end_of, hear, hear_any, new_jobs, new_office, refused, until

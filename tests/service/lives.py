@@ -9,9 +9,8 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport, recover
-from hanbeon.store.operations.dispatch import dispatch
 from hanbeon.store.operations.lease import Lease, note_overdue
-from hanbeon.store.operations.stream_replies import Reply, StreamProgress, Verdict, apply_replies
+from hanbeon.store.operations.stream import Reply, StreamProgress, Verdict, apply_replies, dispatch
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.tasks.stream_call import StreamCall

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.dispatch import dispatch
-from hanbeon.store.operations.stream_replies import Reply, StreamProgress, Verdict, apply_replies
+from hanbeon.store.operations.stream import Reply, StreamProgress, Verdict, apply_replies, dispatch
 from hanbeon.tasks.stream_call import StreamCall
 from tests.store.world import INSTANCE, LEASE_US, World
 

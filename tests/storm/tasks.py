@@ -14,7 +14,7 @@ from typing import Any
 from hanbeon import App, Context, SyncContext
 from hanbeon.clock import Clock
 from hanbeon.errors import LeaseLost
-from hanbeon.tasks.decorator import Decorator
+from hanbeon.tasks.definitions import Decorator
 from tests.storm.journal import boottime, write_line
 
 WRITE = "INSERT INTO ledger (job, fence) VALUES ($1, $2)"

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from redis.exceptions import RedisError, ResponseError
 
-from hanbeon.stream_worker.command_batch import CommandBatch
+from hanbeon.stream_worker.redis_client import CommandBatch
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import connected
 

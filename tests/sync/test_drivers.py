@@ -153,7 +153,7 @@ def test_rejects_unusable_transactions(jobs: SyncApp, send: Send, url: str, post
 
 
 async def test_an_asynchronous_one_is_refused(app: App, send: Send, url: str) -> None:
-    from hanbeon.store.external.detect import sync_caller_of
+    from hanbeon.store.external.connections import sync_caller_of
 
     connection = await asyncpg.connect(url)
     with pytest.raises(InvalidInput, match=r"await app\.enqueue"):

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import tests.properties  # noqa: F401 - how property tests run
 from hanbeon import App
-from hanbeon.domain import job_template
+from hanbeon.domain import batch
+from hanbeon.domain.batch import digest_of
 from hanbeon.domain.job import NewJob
-from hanbeon.domain.job_template import digest_of
 from hanbeon.errors import HanbeonError
 from hanbeon.settings import Settings
 from hanbeon.store import records
@@ -132,7 +132,7 @@ def test_digest_does_not_depend_on_earlier_jobs(first: float) -> None:
     """Options that are equal and written differently are one policy, also in a process that has seen neither."""
     digests = set()
     for jitter in (first, float(first), first + 0.0):
-        for cached in (build._template, task._policy, job_template._template, records.policy_text):
+        for cached in (build._template, task._policy, batch._template, records.policy_text):
             cached.cache_clear()
         app = App()
         work = app.task(name=f"w{abs(first)}", jitter=jitter)(_work)

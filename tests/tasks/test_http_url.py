@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import Origin, split_url
-from hanbeon.tasks.http_url import Url
+from hanbeon.tasks.http_call import Url
 
 JOB = {"id": "0-0", "fence": 3}
 

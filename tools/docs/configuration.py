@@ -7,7 +7,7 @@ from pathlib import Path
 from hanbeon.config.file import NAME, SECTIONS, VARIABLE
 from hanbeon.config.tasks import KINDS
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.engine.reload import RELOADABLE
+from hanbeon.engine.source import RELOADABLE
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules.declarations import FIELDS
 from tools.docs import settings

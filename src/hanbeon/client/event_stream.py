@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 
-from hanbeon.client.calls import RetryBudget, RetryConfig
+from hanbeon.client.calls import Fill, RetryBudget, RetryConfig, check, request_of
 from hanbeon.client.flow import Emit, NextLine, NoResponse, Open, Response, Sleep, Step, Stream
 from hanbeon.client.problems import Unreachable
-from hanbeon.client.route import Fill, check, request_of
 from hanbeon.domain.event_cursor import GapReason
 from hanbeon.errors import EventsMissed
 from hanbeon.surfaces.operation import Channel

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.client.calls import RetryConfig, call, each_of, gathered, wait
+from hanbeon.client.calls import Fill, RetryConfig, call, each_of, gathered, wait
 from hanbeon.client.event_stream import follow
 from hanbeon.client.flow import Flow, Stream
-from hanbeon.client.route import Fill
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.surface import Surface
 

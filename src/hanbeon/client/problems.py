@@ -9,12 +9,14 @@ ClientError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from hanbeon.client.flow import Response
+from hanbeon.errors import HanbeonError, all_errors
 from hanbeon.rule import Rule
 
 _MEDIA_TYPE = "application/problem+json"
@@ -122,3 +124,32 @@ def problem_in(answer: Response) -> Problem | None:
 def unexpected(answer: Response) -> UnexpectedAnswer:
     start = answer.body[:_SHOWN].decode(errors="replace")
     return UnexpectedAnswer(f"status {answer.status} with {start!r}; is this the address of a Hanbeon server?")
+
+
+@contextlib.contextmanager
+def raised_as_by_app() -> Iterator[None]:
+    """Raise the error of the App instead of a problem; problems that only HTTP has stay what they are."""
+    try:
+        yield
+    except Problem as problem:
+        found = error_of(problem)
+        if found is None:
+            raise
+        raise found from problem
+
+
+def error_of(problem: Problem) -> HanbeonError | None:
+    """Return the error with the problem's code, its text and its members; None if no App raises it."""
+    kind = _kind_of(problem.code)
+    if kind is None:
+        return None
+    # Not by its constructor, which makes the text from values that a problem need not have.
+    error = kind.__new__(kind, problem.detail)
+    error.field, error.rule = problem.field, problem.rule
+    for name, value in problem.more.items():
+        setattr(error, name, tuple(value) if isinstance(value, list) else value)
+    return error
+
+
+def _kind_of(code: str) -> type[HanbeonError] | None:
+    return next((each for each in all_errors() if each.code == code and "code" in vars(each)), None)

@@ -12,10 +12,8 @@ import msgspec
 
 from hanbeon.config.document import Document
 from hanbeon.config.imports import split_target
-from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
-from hanbeon.config.secrets import read_secrets
-from hanbeon.config.settings import read_settings, relative_to
+from hanbeon.config.sections import Declared, read_queues, read_secrets, read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.outbound.secrets import SecretSource

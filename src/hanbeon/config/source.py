@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hanbeon.config.file import ConfigFile, load
-from hanbeon.config.queues import Declared
+from hanbeon.config.sections import Declared
 from hanbeon.engine.source import SourceChange
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.settings import Settings, load_settings

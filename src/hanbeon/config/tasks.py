@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.config.imports import find_function
-from hanbeon.config.reader import Reader, field_and_message, parts
-from hanbeon.config.recover import PartialTable
+from hanbeon.config.reader import PartialTable, Reader, field_and_message, parts
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import suggested
 from hanbeon.rule import Rule

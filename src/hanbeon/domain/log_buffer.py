@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from hanbeon.domain.log import LogStream
-from hanbeon.domain.log_blocks import Block, Chunk, NewChunk, Raw, RawQueue, between_characters
+from hanbeon.domain.log import Block, Chunk, LogStream, NewChunk, Raw, RawQueue, between_characters
 
 PIECE = 8_192
 """A longer line is split into pieces of about this many bytes, each a line of its own."""

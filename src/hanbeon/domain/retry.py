@@ -1,4 +1,4 @@
-"""Retry policies: if and when a failed attempt is followed by another."""
+"""Retry policies: if and when a failed attempt is followed by another, also by the HTTP status of an answer."""
 
 from __future__ import annotations
 
@@ -96,3 +96,14 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
         if permanent or failure_type in NEVER_RETRIED or retry_count >= self.max_retries:
             return False
         return not (failure_type == FailureType.LOST and self.on_lost is OnLost.FAIL)
+
+
+_KNOWN = {
+    **dict.fromkeys((401, 403, 407), FailureType.PERMISSION_ERROR),
+    **dict.fromkeys((408, 425, 429), FailureType.TEMPORARY),
+}
+
+
+def failure_type_of(status: int) -> FailureType:
+    """Return the failure type: servers that cannot now are asked again, those that refuse are not."""
+    return _KNOWN.get(status) or (FailureType.TEMPORARY if status >= 500 else FailureType.INVALID)

@@ -17,8 +17,7 @@ from hanbeon.store.operations.instances import Beat, NewInstance, register
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
-from hanbeon.tasks.task import Task
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import Task, settings_of
 
 
 class ServedTasks(Mapping[str, Task[..., Any]]):

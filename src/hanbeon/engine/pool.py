@@ -10,10 +10,9 @@ from typing import NamedTuple, Protocol
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.attempt import Attempt
-from hanbeon.engine.claim import Claimer
+from hanbeon.engine.claim import Claimer, UnansweredClaims
 from hanbeon.engine.loop import AGAIN, Loop
 from hanbeon.engine.running_attempts import RunningAttempts
-from hanbeon.engine.unanswered_claims import UnansweredClaims
 from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store

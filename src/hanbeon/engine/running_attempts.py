@@ -1,4 +1,4 @@
-"""The attempts this instance runs, and the guard that stops them in time without the database."""
+"""The attempts this instance runs: their leases, their shutdown, and the guard that stops them without the database."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import contextlib
 import math
 from collections.abc import Iterable, Iterator
 
-from hanbeon.clock import Clock
+from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.engine.attempt import Attempt
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.executor import StopCause
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
-from hanbeon.store.operations.lease import Lease, LeaseFacts, note_overdue
+from hanbeon.settings import Settings
+from hanbeon.store.operations import lease as lease_rows
+from hanbeon.store.operations.lease import Lease, LeaseFacts, note_overdue, renew
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -148,3 +150,72 @@ class RunningAttempts:
                 await self._store.write(lambda tx: note_overdue(tx, self._store.lanes, attempt.lease))
         except (DatabaseUnavailable, TimeoutError) as error:
             _log.warning("overdue_not_noted", job=attempt.job.id, error=str(error))
+
+
+class Renewer:
+    def __init__(self, store: Store, attempts: RunningAttempts, settings: Settings, clock: Clock) -> None:
+        self._store, self._attempts, self.settings, self._clock = store, attempts, settings, clock
+
+    async def renew(self) -> float:
+        """Extend every lease held."""
+        held = self._attempts.held()
+        if held:
+            leases = [attempt.lease for attempt in held.values()]
+            sent_at = self._clock.monotonic()
+            async with asyncio.timeout(self.settings.heartbeat):
+                facts = await self._store.write(lambda tx: renew(tx, leases, micros(self.settings.lease)))
+            for seq in facts.renewed:
+                held[seq].renewed(sent_at, self.settings.lease)
+            self._attempts.learn(held, facts)
+            if len(facts.renewed | facts.lost) < len(held):
+                # Some were locked, by their own writes perhaps: a job that writes much must not lose its lease.
+                return self.settings.heartbeat / 10
+        return self.settings.heartbeat
+
+    async def watch(self) -> float:
+        """Look for cancelled and lost jobs between two renewals; an idle instance does not ask."""
+        held = self._attempts.held()
+        if not held:
+            return self.settings.poll
+        sent_at = self._clock.monotonic()
+        async with asyncio.timeout(self.settings.heartbeat):
+            leases = [attempt.lease for attempt in held.values()]
+            facts = await self._store.read(lambda tx: lease_rows.look(tx, leases))
+        for seq, left in facts.left.items():
+            held[seq].lasts(sent_at, left / MICROS)
+        self._attempts.learn(held, facts)
+        return self.settings.watch
+
+
+_CHECK_SECONDS = 0.02
+
+
+async def let_finish(attempts: RunningAttempts, seconds: float, stop_now: asyncio.Event) -> None:
+    """Wait until nothing runs any more, for `seconds` at most, or until `stop_now` is set.
+
+    Call it only after claiming has ended: a claim under way would take what is handed back, and start it here again.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + seconds
+    stopped = loop.create_task(stop_now.wait())
+    while len(attempts) and not stopped.done() and (left := ends_at - loop.time()) > 0:
+        await attempts.any_left(min(left, _CHECK_SECONDS))
+    stopped.cancel()
+
+
+async def hand_back(attempts: RunningAttempts, lease: float) -> None:
+    """Stop what runs. Returns when the database has recorded all that has stopped, within the time of a lease.
+
+    Processes get their grace. Threads cannot be stopped: their leases are no longer renewed, and their jobs are
+    recovered elsewhere.
+    """
+    attempts.stop_all(StopCause.SHUTDOWN)
+    loop = asyncio.get_running_loop()
+    began_at = loop.time()
+    while len(attempts):
+        settling = any(attempt.settling for attempt in attempts)
+        stop_seconds = max(attempt.executor.stop_seconds for attempt in attempts)
+        limit = lease if settling else max(1.0, lease / 10) + stop_seconds
+        if loop.time() - began_at > limit:
+            return
+        await attempts.any_left(_CHECK_SECONDS)

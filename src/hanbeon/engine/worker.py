@@ -23,20 +23,16 @@ from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.poller import Poller
 from hanbeon.engine.pool import Pool, TaskPool, run_here
-from hanbeon.engine.reload import RELOADABLE, Reloader
-from hanbeon.engine.renew import Renewer
 from hanbeon.engine.runner import Ended, Runner
-from hanbeon.engine.running_attempts import RunningAttempts
-from hanbeon.engine.shutdown import hand_back, let_finish
+from hanbeon.engine.running_attempts import Renewer, RunningAttempts, hand_back, let_finish
 from hanbeon.engine.signals import handling_signals
-from hanbeon.engine.source import SourceChange, TaskSource
+from hanbeon.engine.source import RELOADABLE, Reloader, SourceChange, TaskSource
 from hanbeon.engine.stream.bridge import StreamBridge
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
-from hanbeon.executors.executor import Executor, StopCause
-from hanbeon.executors.time_limits import time_limits
+from hanbeon.executors.executor import Executor, StopCause, time_limits
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings

@@ -11,9 +11,8 @@ from hanbeon.domain.event_cursor import EventPosition
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, HanbeonError
 from hanbeon.events.changes import ChangeWatch
-from hanbeon.events.follower import Delivered, Follower
+from hanbeon.events.follower import Delivered, Follower, Pages
 from hanbeon.events.hub import Hub
-from hanbeon.events.pages import Pages
 from hanbeon.logs import get_logger
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.store import Store

@@ -10,10 +10,36 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from hanbeon.domain.event_cursor import EventPosition, GapReason
 from hanbeon.domain.events import Event
 from hanbeon.errors import HanbeonError
-from hanbeon.events.pages import Pages
+from hanbeon.store.operations.events import events_after
+from hanbeon.store.store import Store
 
 if TYPE_CHECKING:
     from hanbeon.events.broadcast import Broadcast, Serializer
+
+_FIRST_BATCHES = 4
+_MOST_BATCHES = 200
+_AIM = 1_000
+"""Events of a page: decoding more at once would delay everything else in the process."""
+
+
+class Pages:
+    """Reads page after page; the number of batches of the next one follows from how full the last one was."""
+
+    def __init__(self) -> None:
+        self._batches = _FIRST_BATCHES
+
+    async def read(self, store: Store, after: int, queue: str | None = None) -> list[Event]:
+        """Return the next numbered events after `after`; empty if there are none.
+
+        With `queue`, others' may be left out.
+        """
+        found = await store.read(lambda tx: events_after(tx, after, self._batches, queue))
+        if len(found) > _AIM:
+            self._batches = max(1, self._batches * _AIM // len(found))
+        elif len(found) * 2 < _AIM:
+            self._batches = min(_MOST_BATCHES, self._batches * 2)
+        return found
+
 
 WAITING_MOST = 1_000
 """How many messages wait for one follower before it counts as slow."""

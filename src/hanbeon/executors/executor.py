@@ -7,7 +7,7 @@ import contextlib
 import enum
 import traceback
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -17,6 +17,7 @@ from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
 from hanbeon.logs import get_logger
+from hanbeon.settings import Settings
 from hanbeon.tasks.context import AttemptBackend, PutOffRequest
 from hanbeon.tasks.task import Task
 
@@ -180,3 +181,17 @@ def _shown(error: BaseException) -> BaseException:
     if len(str(error)) <= TRACEBACK_LIMIT:
         return error
     return _Shortened("".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:])
+
+
+class TimeLimits(NamedTuple):
+    grace: float
+    """Between SIGTERM and SIGKILL."""
+    tick: float
+    """Between two extensions of the deadline while the lease holds."""
+    stop: float
+    """The longest that a stop may take in all."""
+
+
+def time_limits(settings: Settings) -> TimeLimits:
+    lease, grace = settings.lease, settings.grace
+    return TimeLimits(grace, min(1.0, lease / 30), grace + min(0.5, lease / 20))

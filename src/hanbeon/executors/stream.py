@@ -10,7 +10,7 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.executors.coroutine import AsyncWork
 from hanbeon.executors.executor import Call, Done
-from hanbeon.stream_worker.reporter import WorkCancelled, WorkFailed
+from hanbeon.stream_worker.request import WorkCancelled, WorkFailed
 from hanbeon.tasks.context import AttemptBackend
 from hanbeon.tasks.stream_call import Reply, StreamCall
 from hanbeon.tasks.task import STREAM

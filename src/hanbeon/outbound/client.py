@@ -14,9 +14,8 @@ from hanbeon.cleanup import cleanup, to_the_end
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError, TaskError
 from hanbeon.outbound.addresses import Private
-from hanbeon.outbound.network import CheckedNetwork
+from hanbeon.outbound.network import CheckedNetwork, Resolve
 from hanbeon.outbound.origin import Origin
-from hanbeon.outbound.resolver import Resolve
 from hanbeon.quotation import quoted
 
 _KEPT_SECONDS = 10.0

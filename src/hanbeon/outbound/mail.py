@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import MessageFailed
-from hanbeon.outbound.address_guard import AddressRefused
+from hanbeon.outbound.addresses import AddressRefused
 
 # Lines of base64 instead of 8-bit text: some servers still take nothing else.
 _POLICY = email.policy.SMTP.clone(cte_type="7bit")

@@ -9,14 +9,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hanbeon.domain.http_status import failure_type_of
-from hanbeon.domain.retry import NEVER_RETRIED, FailureType
+from hanbeon.domain.retry import NEVER_RETRIED, FailureType, failure_type_of
 from hanbeon.errors import InvalidInput, MessageFailed
 from hanbeon.extras import extra
-from hanbeon.outbound.address_guard import AddressRefused, only_public
-from hanbeon.outbound.addresses import Private, how_to_allow
-from hanbeon.outbound.secret_use import Place, is_among, shown
-from hanbeon.outbound.target_shape import shape_of
+from hanbeon.outbound.addresses import AddressRefused, Private, how_to_allow, only_public
+from hanbeon.outbound.secrets import Place, is_among, shown
 from hanbeon.outbound.targets import (
     MAIL,
     check_parameters,
@@ -24,6 +21,7 @@ from hanbeon.outbound.targets import (
     is_service,
     place_in,
     scheme_of,
+    shape_of,
     without_secrets,
     written_place,
 )

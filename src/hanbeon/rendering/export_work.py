@@ -1,7 +1,8 @@
-"""The work of an export: a request's type and options in, the result's path and checksum out."""
+"""The work of an export: a request's type and options in, progress, and the result's path and checksum out."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,3 +59,21 @@ def _whole(options: Mapping[str, Any], name: str, default: int, bounds: tuple[in
             Rule("must_be", what=Rule("kind_from_to", kind=kind, low=least, high=most), got=quoted(value)), field=name
         )
     return value
+
+
+_SECONDS = 0.5
+
+
+class ProgressPace:
+    """Lets a report pass if its percent or phase is another, and if it is the last or the last one was a while ago."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, str] = (-1, "")
+        self._due = 0.0
+
+    def is_due(self, percent: int, phase: str) -> bool:
+        now = time.monotonic()
+        if (percent, phase) == self._last or (now < self._due and phase == self._last[1] and percent < 100):
+            return False
+        self._last, self._due = (percent, phase), now + _SECONDS
+        return True

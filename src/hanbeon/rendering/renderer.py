@@ -2,20 +2,91 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Callable, Iterator
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from msgspec import UNSET
+
 from hanbeon.rendering.layers import planar_picture
-from hanbeon.rendering.liveliness import liveliest_moment
 from hanbeon.rendering.picture import Artist
-from hanbeon.rendering.publication import publish, sha256_of, temporary_beside
 from hanbeon.rendering.render_options import RenderOptions
 from hanbeon.rendering.replay_file import ReplayFile, check_file
-from hanbeon.rendering.replay_format import Record
+from hanbeon.rendering.replay_format import Header, Record
 from hanbeon.rendering.scene import Timeline
 from hanbeon.rendering.video import VideoWriter
+
+_WINDOW_MS = 500
+_EVENT, _SCORE = 2.0, 10.0
+"""Weights: a point that is scored counts as much as everybody crossing ten fields."""
+
+
+def liveliest_moment(header: Header, records: Iterable[Record], seen: Callable[[int], None] = lambda t: None) -> int:
+    """Return its time in milliseconds. Keeps one window of the replay; `seen` is called with the time of each."""
+    best, best_at = -1.0, 0
+    window, liveliness, moment = 0, 0.0, 0
+    last: dict[str, tuple[float, float]] = {}
+    for record in records:
+        if record.t // _WINDOW_MS != window:
+            if liveliness > best:
+                best, best_at = liveliness, moment
+            window, liveliness = record.t // _WINDOW_MS, 0.0
+            moment = record.t
+            seen(record.t)
+        if record.p is not UNSET:
+            for actor, (x, y) in record.p.items():
+                before = last.get(actor, (x, y))
+                liveliness += abs(x - before[0]) / header.field.width + abs(y - before[1]) / header.field.height
+                last[actor] = (x, y)
+        if record.event is not UNSET or record.score is not UNSET:
+            liveliness += _EVENT if record.score is UNSET else _SCORE
+            moment = record.t  # What happened is to be seen, and its caption.
+    return moment if liveliness > best else best_at
+
+
+_READ_BYTES = 1 << 20
+
+
+@contextlib.contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Yield a new name in the folder of `path`, and leave nothing under it. The folder must exist."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def publish(temporary: Path, path: Path) -> bool:
+    """Give a whole file its name; False if there is a file of that name, which stays as it is."""
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return True
+
+
+def sha256_of(path: Path, look: Callable[[], None] = lambda: None) -> str:
+    """Return the SHA-256 of a file in hex; `look` is called for each part of it."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(_READ_BYTES):
+            digest.update(data)
+            look()
+    return digest.hexdigest()
+
 
 _LOOK_LINES = 500
 _CHECKED, _DRAWN = 5, 95

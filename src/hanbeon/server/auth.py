@@ -22,8 +22,7 @@ from hanbeon.server.login_cache import LoginCache
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import BEARER, Handshake, Principal
 from hanbeon.server.shared_read import SharedRead
-from hanbeon.service.logins import NewLogin, create_login, end_login
-from hanbeon.service.tokens import all_tokens, find_token, note_use
+from hanbeon.service.tokens import NewLogin, all_tokens, create_login, end_login, find_token, note_use
 from hanbeon.store.operations.access import TokenRecord
 from hanbeon.store.store import Store
 

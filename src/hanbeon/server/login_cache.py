@@ -6,8 +6,7 @@ import math
 
 from hanbeon.clock import Clock
 from hanbeon.server.shared_read import SharedRead
-from hanbeon.service.logins import find_logins
-from hanbeon.service.tokens import hash_of
+from hanbeon.service.tokens import find_logins, hash_of
 from hanbeon.store.operations.access import LoginRecord
 from hanbeon.store.store import Store
 

@@ -1,10 +1,11 @@
-"""API tokens: create, list, revoke and verify."""
+"""API tokens, and logins of browsers, which stand for a token wherever one is accepted."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Collection
 from typing import NamedTuple
 
 from hanbeon.domain.access import Scope
@@ -12,8 +13,9 @@ from hanbeon.domain.job import check_name
 from hanbeon.errors import DatabaseUnavailable, InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
+from hanbeon.store.operations import access as logins
 from hanbeon.store.operations import access as tokens
-from hanbeon.store.operations.access import TokenRecord
+from hanbeon.store.operations.access import LoginRecord, TokenRecord
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
@@ -85,3 +87,27 @@ def find_token(known: dict[str, TokenRecord], text: str) -> TokenRecord | None:
         if hmac.compare_digest(each, digest) and record.revoked_at is None:
             found = record
     return found
+
+
+class NewLogin(NamedTuple):
+    """A new login. Its text is the value of the cookie, and is stored nowhere."""
+
+    text: str
+    record: LoginRecord
+
+
+async def create_login(store: Store, user: str, scope: Scope, *, token: int | None, until: int | None) -> NewLogin:
+    text = secrets.token_urlsafe(_RANDOM_BYTES)
+    made = await store.write(
+        lambda tx: logins.add_login(tx, hash_of(text), user, scope, token=token, until=until),
+    )
+    return NewLogin(text, made)
+
+
+async def find_logins(store: Store, digests: Collection[str]) -> dict[str, LoginRecord]:
+    """Return those of these logins that have not ended, by the hashes of their cookies."""
+    return await store.read(lambda tx: logins.logins(tx, digests))
+
+
+async def end_login(store: Store, text: str) -> None:
+    await store.write(lambda tx: logins.drop_login(tx, hash_of(text)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -12,14 +12,44 @@ import msgspec
 
 from hanbeon.domain.audit.case import Case, audit_case, audit_missing
 from hanbeon.domain.audit.findings import Code, Finding, FindingCode, Severity
-from hanbeon.domain.audit.history import Bounds, History
+from hanbeon.domain.audit.history import AuditedBatch, Bounds, History
 from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
-from hanbeon.service.verify_queue_events import QueueEventIndexes
 from hanbeon.store.operations import audit, tallies
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+
+_MISSED = "batches of its events are not in its index: readers of the queue miss them"
+_MISLEADING = "entries of its index name no folded batch with its events"
+# If a whole index is lost, the first rows show it as well as all.
+_ROWS_SHOWN = 10
+
+
+class QueueEventIndexes:
+    """Collects the inconsistencies: `look_at` all batches, then `finish`."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
+
+    async def look_at(self, tx: Tx, batches: Sequence[AuditedBatch]) -> None:
+        self._add(_MISSED, await audit.unindexed(tx, batches))
+
+    async def finish(self, tx: Tx) -> list[Finding]:
+        self._add(_MISLEADING, await audit.misleading(tx))
+        return list(self._findings())
+
+    def _add(self, what: str, rows: Iterable[dict[str, Any]]) -> None:
+        for row in rows:
+            number, shown = self._wrong.get((row["queue"], what), (0, []))
+            if number < _ROWS_SHOWN:
+                shown.append(row)
+            self._wrong[row["queue"], what] = (number + 1, shown)
+
+    def _findings(self) -> Iterator[Finding]:
+        for (queue, what), (number, shown) in sorted(self._wrong.items()):
+            yield Finding(code=Code.BROKEN_INDEX, message=f"{number} {what}", queue=queue, rows=tuple(shown))
+
 
 _NUMBERED_AT_ONCE = 1000
 _INSTANTS = frozenset(

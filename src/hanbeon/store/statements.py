@@ -7,11 +7,13 @@ A section begins with `-- name: claim`. It is portable unless a file of the dial
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-from hanbeon.store.dialect import PARAMETER, Dialect, translate, with_new_columns
+from hanbeon.store import schema
+from hanbeon.store.dialect import PARAMETER, Dialect, Postgres, Sqlite, translate, with_new_columns
 
 SQL = Path(__file__).parent / "sql"
 _SECTION = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
@@ -78,3 +80,23 @@ def _sections(files: Iterable[Path]) -> dict[str, str]:
 def names(dialect: Dialect) -> list[str]:
     """Return the names of all statements of this database, for the tests that check each."""
     return sorted(load(dialect))
+
+
+class StorePart(NamedTuple):
+    """The files `schema.sql` and `statements.sql` of a folder, and the words that only these use.
+
+    What is for one database alone is in `schema.sqlite.sql`, `statements.postgres.sql` and the like, and in its words.
+    """
+
+    folder: Path
+    words: Mapping[str, str] = {}
+    postgres: Mapping[str, str] = {}
+    sqlite: Mapping[str, str] = {}
+
+
+def add_part(part: StorePart) -> None:
+    """Give the part to all stores that are opened and migrated from now on. Twice is once."""
+    Postgres.words.update({**part.words, **part.postgres})
+    Sqlite.words.update({**part.words, **part.sqlite})
+    schema.add_tables(part.folder / "schema.sql")
+    add_statements(part.folder / "statements.sql")

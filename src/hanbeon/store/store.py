@@ -19,7 +19,7 @@ from hanbeon.rule import Rule
 from hanbeon.store.database.postgres import PostgresUserTransaction
 from hanbeon.store.database.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.external.caller import Caller, identify, within
-from hanbeon.store.external.detect import caller_of
+from hanbeon.store.external.connections import caller_of
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions

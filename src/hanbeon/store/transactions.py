@@ -18,7 +18,7 @@ from hanbeon.store import statements
 from hanbeon.store.database.notify import Notifier
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.database.sqlite import SqliteDatabase
-from hanbeon.store.operations import events, probe, tallies
+from hanbeon.store.operations import events, tallies
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
@@ -29,6 +29,11 @@ from hanbeon.store.user_transaction import UserTransaction
 if TYPE_CHECKING:
     from hanbeon.store.fast.path import FastPath
     from hanbeon.telemetry.tracer import Tracer
+
+
+async def probe_write(tx: Tx) -> None:
+    await tx.fetch("probe_write")
+
 
 T = TypeVar("T")
 _UNFOLDED_LIMIT = 1000
@@ -109,7 +114,7 @@ class Transactions:
     async def probe_write(self) -> None:
         """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
         await self.database.check_room()
-        await self.write(probe.probe_write)
+        await self.write(probe_write)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""

@@ -7,8 +7,7 @@ The same function runs in-process where no Redis is configured:
         return {"resultUri": request.options["outputPath"], "checksum": digest}
 """
 
-from hanbeon.stream_worker.reporter import Reporter, Result, Work, WorkCancelled, WorkFailed
-from hanbeon.stream_worker.request import Request
+from hanbeon.stream_worker.request import Reporter, Request, Result, Work, WorkCancelled, WorkFailed
 from hanbeon.stream_worker.worker import StreamWorker
 
 __all__ = ["Reporter", "Request", "Result", "StreamWorker", "Work", "WorkCancelled", "WorkFailed"]

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hanbeon.stream_worker.reporter import Result, Work, WorkCancelled, WorkFailed
-from hanbeon.stream_worker.request import Request
+from hanbeon.stream_worker.request import Request, Result, Work, WorkCancelled, WorkFailed
 
 _TEXT_LIMIT = 4_000
 

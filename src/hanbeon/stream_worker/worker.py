@@ -18,11 +18,9 @@ from typing import Any
 from hanbeon.cleanup import cleanup
 from hanbeon.logs import get_logger
 from hanbeon.stream_worker.attempt import Attempt
-from hanbeon.stream_worker.command_batch import Command, CommandBatch
 from hanbeon.stream_worker.dead_letter import dead_letter
-from hanbeon.stream_worker.redis_client import flat_entries, redis_client
-from hanbeon.stream_worker.reporter import Work
-from hanbeon.stream_worker.request import Request
+from hanbeon.stream_worker.redis_client import Command, CommandBatch, flat_entries, redis_client
+from hanbeon.stream_worker.request import Request, Work
 
 _log = get_logger("hanbeon.stream_worker")
 GROUP = "workers"

@@ -8,7 +8,7 @@ from hanbeon.clock import Clock, SystemClock
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.operations.end_hooks import register_end_hook
-from hanbeon.store.parts import add_part
+from hanbeon.store.statements import add_part
 from hanbeon.store.store import Store
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import Surface, load, reserve_queues

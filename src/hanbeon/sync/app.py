@@ -12,7 +12,7 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import NewJob
 from hanbeon.errors import HanbeonError
 from hanbeon.store.external.caller import identify
-from hanbeon.store.external.detect import sync_caller_of
+from hanbeon.store.external.connections import sync_caller_of
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.tx import drive
 from hanbeon.store.unknown_outcome import enqueue_once

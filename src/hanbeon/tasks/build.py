@@ -9,9 +9,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from hanbeon.domain.batch import Batch
+from hanbeon.domain.batch import Batch, JobTemplate, template_of
 from hanbeon.domain.job import NewJob, check_keys, check_own
-from hanbeon.domain.job_template import JobTemplate, template_of
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule

@@ -8,10 +8,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hanbeon.errors import TaskDefinitionError
 from hanbeon.rule import Rule
-from hanbeon.stream_worker.reporter import Work
+from hanbeon.stream_worker.request import Work
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.decorator import Decorator
 from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.stream_call import stream_task_of
@@ -19,6 +18,20 @@ from hanbeon.tasks.task import Task, TaskOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Decorator:
+    """The return type of `@app.task(…)`; only its types matter."""
+
+    @overload
+    def __call__(self, function: Callable[Concatenate[Context, P], Awaitable[R]], /) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[SyncContext, P], R], /) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Task[P, R]: ...
+    def __call__(self, function: Any, /) -> Any: ...
 
 
 class TaskDefinitions:

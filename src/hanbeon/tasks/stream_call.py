@@ -16,8 +16,7 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
-from hanbeon.stream_worker.reporter import Work
-from hanbeon.stream_worker.request import Request
+from hanbeon.stream_worker.request import Request, Work
 from hanbeon.tasks.options import check_names, types_by_name
 from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.task import STREAM, Task, TaskOptions, defining

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import seconds_of
+from hanbeon.domain.executions import TaskSettings
 from hanbeon.domain.job import DEFAULT_QUEUE, NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
@@ -235,3 +236,14 @@ class Task(Generic[P, R_co]):
 
 def _runs_elsewhere(*args: Any, **kwargs: Any) -> NoReturn:
     raise TypeError("a command or an HTTP call is run by a worker; enqueue task.call(…)")
+
+
+def settings_of(options: TaskOptions) -> TaskSettings:
+    """Return what an instance without the task needs to create executions of it."""
+    return TaskSettings(
+        queue=options.queue,
+        role=options.role,
+        priority=options.priority,
+        timeout_us=None if options.timeout is None else duration_us(options.timeout, "timeout"),
+        policy=options.policy(),
+    )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from hanbeon.domain.job import Claimed, session_id
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import nearest, quoted
 from hanbeon.rule import Rule
@@ -78,3 +79,17 @@ def _place(name: str, field: str) -> Placeholder:
     known = [f"{JOB}.{fact}" for fact in JOB_FACTS]
     near = next(iter(nearest(name, known)), None) if dot else f"{{{ARGS}.{name}}}"
     raise InvalidInput(Rule("unknown_placeholder", name=name, nearest=near), field=field)
+
+
+def template_vars(job: Claimed) -> dict[str, Any]:
+    """Return the values of `{job.…}`, and of `HANBEON_…` for a command."""
+    return {
+        "id": job.id,
+        "task": job.task,
+        "queue": job.queue,
+        "role": job.role,
+        "attempt": job.fence,
+        "fence": job.fence,
+        "retry_count": job.retry_count,
+        "session_id": session_id(job.id, job.fence),
+    }

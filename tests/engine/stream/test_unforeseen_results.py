@@ -9,7 +9,7 @@ import pytest
 from hanbeon import App, State
 from hanbeon.domain.outcome import Returned
 from hanbeon.engine.stream import replies
-from hanbeon.store.operations.stream_replies import apply_replies
+from hanbeon.store.operations.stream import apply_replies
 from hanbeon.tasks.stream_call import StreamCall
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import working

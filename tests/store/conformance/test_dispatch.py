@@ -14,7 +14,7 @@ from hanbeon.domain.outcome import Cancelled, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.dispatches import closing, drop_dispatches, mark_sent, send_again, unsent
 from hanbeon.store.operations.queries import attempts_of
-from hanbeon.store.operations.stream_replies import Verdict, end_silent
+from hanbeon.store.operations.stream import Verdict, end_silent
 from hanbeon.stream_worker import Request
 from hanbeon.tasks.stream_call import StreamCall
 from tests.store.stream_words import hear, progress, result, send

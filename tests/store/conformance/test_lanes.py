@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.unused_lanes import drop_unused_lanes
+from hanbeon.store.operations.prune import drop_unused_lanes
 from tests.store.world import World
 
 DAY = 86_400

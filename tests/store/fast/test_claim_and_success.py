@@ -16,7 +16,7 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.domain.tally import Delta, tally
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.fast.lane_head import LONGEST_TEXT
+from hanbeon.store.fast.lane_claim import LONGEST_TEXT
 from hanbeon.store.fast.path import Ended, FastPath
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport

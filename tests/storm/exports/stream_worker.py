@@ -11,7 +11,7 @@ import secrets
 import sys
 from pathlib import Path
 
-from hanbeon.rendering.publication import publish, sha256_of, temporary_beside
+from hanbeon.rendering.renderer import publish, sha256_of, temporary_beside
 from hanbeon.stream_worker import Reporter, Request, Result, StreamWorker, WorkFailed
 from tests.storm.journal import write_line
 

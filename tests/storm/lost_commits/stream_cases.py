@@ -11,8 +11,7 @@ from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.job import Job
 from hanbeon.store.operations import dispatches
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.dispatch import dispatch
-from hanbeon.store.operations.stream_replies import Reply, StreamProgress, apply_replies, end_silent
+from hanbeon.store.operations.stream import Reply, StreamProgress, apply_replies, dispatch, end_silent
 from hanbeon.store.tx import Tx
 from hanbeon.stream_worker import Request
 from hanbeon.tasks.stream_call import StreamCall

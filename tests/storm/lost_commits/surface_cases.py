@@ -14,8 +14,8 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
-from hanbeon.service import logins, tokens
-from hanbeon.store.fast.copy import WORTH_IT
+from hanbeon.service import tokens
+from hanbeon.store.fast.bulk import WORTH_IT
 from hanbeon.store.operations import idempotency
 from hanbeon.store.operations.complete import CompletionReport, recover
 from hanbeon.store.operations.executions import execution
@@ -32,7 +32,7 @@ from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.schedules.declaration_rows import declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
 from hanbeon.surfaces.schedules.vocabulary import FireOutcome
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 from tests.storm.lost_commits.scene import LEASE, Scene
 
 _HOOK = {"url": "https://example.org/hook", "secret": "whsec_" + "A" * 32}
@@ -191,11 +191,11 @@ async def browser_logins(scene: Scene) -> None:
     """A login whose creation was not answered has a secret that nobody has seen: useless, and it ends by itself."""
     store, user = scene.store, scene.named("ada")
     with scene.losing():
-        made = await scene.surely(lambda: logins.create_login(store, user, Scope.READ, token=None, until=None))
+        made = await scene.surely(lambda: tokens.create_login(store, user, Scope.READ, token=None, until=None))
         assert made is not None
-        assert list((await logins.find_logins(store, [tokens.hash_of(made.text)])).values()) == [made.record]
-        await scene.surely(lambda: logins.end_login(store, made.text))
-    assert await logins.find_logins(store, [tokens.hash_of(made.text)]) == {}
+        assert list((await tokens.find_logins(store, [tokens.hash_of(made.text)])).values()) == [made.record]
+        await scene.surely(lambda: tokens.end_login(store, made.text))
+    assert await tokens.find_logins(store, [tokens.hash_of(made.text)]) == {}
 
 
 async def keyed_requests(scene: Scene) -> None:

@@ -10,7 +10,7 @@ from hanbeon import App
 from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.surfaces.schedules.declaration_rows import DeclarationOutcome, declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 from tests.surfaces.schedules.schedule_kit import add_tasks
 
 INSTANCES, ROUNDS = 6, 12

@@ -24,7 +24,7 @@ from hanbeon.settings import SECRET, Settings
 from hanbeon.store.operations.queues import declare_queues
 from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.surfaces.engine.operations import OPERATIONS
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
 from tests.server.client import Client, serving

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from hanbeon.domain.job import OnDependencyFailure
-from hanbeon.domain.lifecycle import UNFINISHED
-from hanbeon.domain.phases import STATES
+from hanbeon.domain.lifecycle import STATES, UNFINISHED
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus

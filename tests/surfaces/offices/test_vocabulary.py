@@ -4,8 +4,7 @@ import enum
 
 import pytest
 
-from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
-from hanbeon.domain.phases import Phase, Selection, phase_of, selection, total
+from hanbeon.domain.lifecycle import AttemptStatus, Phase, Reason, Selection, State, phase_of, selection, total
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, PHASE, STATUS, JobStatus, selected
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.clock import micros
 from hanbeon.domain.job import JobRecord, NewJob
-from hanbeon.domain.phases import PHASES
+from hanbeon.domain.lifecycle import PHASES
 from hanbeon.store.operations.queries import Contents, JobFilter, jobs_by_id, queue_page
 from hanbeon.surfaces.service import NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate

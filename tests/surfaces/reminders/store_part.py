@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hanbeon.store.operations.retention import AgedRows, Retention
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.store.tx import Tx
 
 PART = StorePart(Path(__file__).parent, {"reminder_check": "CHECK (length(text) < 10000)"})

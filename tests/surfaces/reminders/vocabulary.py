@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-from hanbeon.domain.phases import Phase, total
+from hanbeon.domain.lifecycle import Phase, total
 
 
 class ReminderStatus(enum.StrEnum):

@@ -10,7 +10,7 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.timing.fire_times import jitter_of
 from hanbeon.service.verify import render
 from hanbeon.store.database.postgres import PostgresDatabase
-from hanbeon.store.fast.copy import WORTH_IT
+from hanbeon.store.fast.bulk import WORTH_IT
 from hanbeon.store.operations import cancel
 from hanbeon.store.rows import Row
 from hanbeon.store.tx import Tx

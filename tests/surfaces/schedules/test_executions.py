@@ -8,7 +8,7 @@ from hanbeon.store.operations.cancel import requeue
 from hanbeon.store.operations.prune import count_prunable
 from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.operations.tasks import register_tasks
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 from hanbeon.testing import TestKit
 from tests.surfaces.schedules.schedule_kit import Timetable
 

@@ -12,13 +12,12 @@ from hanbeon.clock import Clock, micros
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.stream.replies import ReplyReader
 from hanbeon.engine.stream.wire import Wire, WireDownError
-from hanbeon.executors.time_limits import time_limits
+from hanbeon.executors.executor import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations import dispatches
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest
-from hanbeon.store.operations.dispatch import dispatch
-from hanbeon.store.operations.stream_replies import end_silent
+from hanbeon.store.operations.stream import dispatch, end_silent
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.tasks.stream_call import StreamCall

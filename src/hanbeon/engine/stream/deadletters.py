@@ -12,8 +12,7 @@ import msgspec
 from hanbeon.domain.bounds import PAGE_BYTES
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH, UNKNOWN_JOB, DeadLetterCode
 from hanbeon.engine.stream.messages import UnreadableError, read_message
-from hanbeon.engine.stream.read_pace import ReadPace, size_of
-from hanbeon.engine.stream.wire import Wire, entry_order
+from hanbeon.engine.stream.wire import ReadPace, Wire, entry_order, size_of
 from hanbeon.errors import NotFound
 from hanbeon.stream_worker.request import Request
 

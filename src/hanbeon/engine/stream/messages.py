@@ -11,7 +11,7 @@ from hanbeon.domain.bounds import PATH_BYTES
 from hanbeon.domain.json_text import check_depth
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
-from hanbeon.store.operations.stream_replies import StreamProgress
+from hanbeon.store.operations.stream import StreamProgress
 from hanbeon.tasks.stream_call import Reply, StreamCall
 
 STATUSES = ("SUCCEEDED", "FAILED", "CANCELLED")

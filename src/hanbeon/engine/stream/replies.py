@@ -16,7 +16,7 @@ from hanbeon.executors.executor import raised
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.complete import Completed
-from hanbeon.store.operations.stream_replies import ONLY_FENCE, Reply, Verdict, apply_replies, resolve
+from hanbeon.store.operations.stream import ONLY_FENCE, Reply, Verdict, apply_replies, resolve
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.tasks.stream_call import Reply as WorkerReply

@@ -9,10 +9,33 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.cleanup import cleanup
-from hanbeon.engine.stream.read_pace import ReadPace, size_of
 from hanbeon.errors import RedisUnavailable
 from hanbeon.stream_worker.dead_letter import dead_letter
 from hanbeon.stream_worker.redis_client import flat_entries, redis_client
+
+_MOST = 500
+_FIRST = 8
+_BYTES = 4 * 1024**2
+
+
+class ReadPace:
+    """Begins with a few entries, and doubles their number while what was read is small."""
+
+    def __init__(self) -> None:
+        self.count = _FIRST
+
+    def read(self, size: int) -> None:
+        """Note the size of what was read with this count."""
+        if size > _BYTES:
+            self.count = max(1, self.count * _BYTES // size)
+        elif size * 4 <= _BYTES:
+            self.count = min(_MOST, self.count * 2)
+
+
+def size_of(fields: Mapping[str, str] | None) -> int:
+    """Return about how many bytes the fields of an entry take."""
+    return sum(len(name) + len(value) for name, value in (fields or {}).items())
+
 
 SERVERS, WORKERS = "hanbeon", "workers"
 """The consumer groups: of the servers on progress and results, of the workers on requests."""

@@ -10,10 +10,9 @@ from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.executors.command.run import Run, too_long
-from hanbeon.executors.executor import Call, Done, Work, never
+from hanbeon.executors.executor import Call, Done, Work, never, time_limits
 from hanbeon.executors.supervisor.wire import TooLong
 from hanbeon.executors.supervisor_client import SupervisorClient
-from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.task import COMMAND

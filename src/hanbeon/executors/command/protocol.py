@@ -1,7 +1,13 @@
-"""The line protocol: each message of a command to the engine is a line with one JSON object of one key."""
+"""The line protocol: each message of a command to the engine is a line with one JSON object of one key.
+
+Output is read as it comes, in pieces small enough not to block the event loop.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +17,10 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import LONGEST_US, NAME_LIMIT
 from hanbeon.domain.outcome import Outcome, PutOff, Raised
 from hanbeon.domain.retry import FailureType
+from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.executors.executor import MESSAGE_LIMIT
+from hanbeon.logs import get_logger
+from hanbeon.tasks.context import AttemptBackend
 
 PREFIX = b"::hanbeon "
 _SHOWN = 80
@@ -162,3 +171,92 @@ class ProtocolFilter:
 def _may_be_message(start: bytes) -> bool:
     """Return True if a line that begins like this may still be a message."""
     return bool(start) and (start.startswith(PREFIX) or PREFIX.startswith(start))
+
+
+_CHUNK = 65_536
+
+
+class Pipe:
+    """`theirs` is for the command; the supervisor client closes it here. `received` is called with each piece."""
+
+    def __init__(self, received: Callable[[bytes], None]) -> None:
+        self._received = received
+        self._ours, self.theirs = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._ours, False)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._ours, self._read)
+        self._is_open = True
+
+    def drain(self) -> None:
+        """Read what is left, when no writer is left."""
+        while self._is_open and self._read():
+            pass
+        self.close()
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._loop.remove_reader(self._ours)
+            os.close(self._ours)
+
+    def _read(self) -> bool:
+        """Read once; return True if there may be more."""
+        try:
+            data = os.read(self._ours, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        if data:
+            self._received(data)
+        else:
+            self.close()
+        return bool(data)
+
+
+_log = get_logger("hanbeon.tasks")
+_EVERY_SECONDS = 0.25
+_END_SECONDS = 5.0
+
+
+class ProgressWriter:
+    def __init__(self, backend: AttemptBackend) -> None:
+        self._backend = backend
+        self._latest: Any = _NOTHING
+        self._writing: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
+        self.error: str | None = None
+
+    def put(self, value: Any) -> None:
+        self._latest = value
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    def finish(self, then: Callable[[], None]) -> None:
+        """Call `then` when the last of it is written, or cannot be."""
+        if self._writing is None:
+            return then()
+        self._ending.set()
+        timeout = asyncio.get_running_loop().call_later(_END_SECONDS, self._writing.cancel)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            timeout.cancel()
+            then()
+
+        return self._writing.add_done_callback(ended)
+
+    async def _write(self) -> None:
+        while self._latest is not _NOTHING:
+            value, self._latest = self._latest, _NOTHING
+            try:
+                await self._backend.write_progress(value)
+            except InvalidInput as error:
+                self.error = str(error)
+            except HanbeonError as error:
+                # The lease is lost, or the database is down: the engine finds out by itself.
+                _log.info("progress_not_written", job=self._backend.job.id, error=str(error))
+            except Exception as error:
+                _log.exception("progress_failed", job=self._backend.job.id)
+                self.error = f"progress: {type(error).__name__}"
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_EVERY_SECONDS):
+                    await self._ending.wait()
+        self._writing = None

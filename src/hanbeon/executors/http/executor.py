@@ -35,7 +35,7 @@ def new_client(threads: ThreadPoolExecutor, keep: int) -> OutboundClient:
         # Here, in a thread, so that it does not hold the loop up.
         import hanbeon.executors.http.conversation  # noqa: F401
         from hanbeon.outbound.client import OutboundClient
-    from hanbeon.outbound.resolver import SystemResolver
+    from hanbeon.outbound.network import SystemResolver
 
     return OutboundClient(SystemResolver(threads), keep=keep)
 

@@ -18,8 +18,7 @@ from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.origin import HTTPS, split_url
 from hanbeon.tasks.http_call import BODY, QUERY, HttpCall
 from hanbeon.tasks.http_headers import fill_headers
-from hanbeon.tasks.template import ARGS, JOB
-from hanbeon.tasks.template_vars import template_vars
+from hanbeon.tasks.template import ARGS, JOB, template_vars
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEPING_ALL = frozenset({307, 308})

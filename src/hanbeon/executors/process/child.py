@@ -18,8 +18,7 @@ import msgspec
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.executors.executor import MESSAGE_LIMIT, TRACEBACK_LIMIT, raised, result_of
-from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend
-from hanbeon.executors.process.function_ref import load_function
+from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend, StopSignal
 from hanbeon.executors.process.messages import (
     CHANNEL,
     Ended,
@@ -28,8 +27,8 @@ from hanbeon.executors.process.messages import (
     Started,
     for_worker,
     limit,
+    load_function,
 )
-from hanbeon.executors.process.stop_signal import StopSignal
 from hanbeon.executors.supervisor.wire import SMALL, read_frame
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.context import Context, SyncContext

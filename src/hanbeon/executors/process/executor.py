@@ -10,14 +10,12 @@ from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.trace_context import current_trace
-from hanbeon.executors.executor import Call, Done, StopCause, Work, failed, never
-from hanbeon.executors.process.function_ref import main_program
-from hanbeon.executors.process.messages import RunJob, Setup, encode, limit
+from hanbeon.executors.executor import Call, Done, StopCause, Work, failed, never, time_limits
+from hanbeon.executors.process.messages import RunJob, Setup, encode, limit, main_program
 from hanbeon.executors.process.pool import PendingStart, ProcessPool, not_started
 from hanbeon.executors.process.worker import WorkerProcess
 from hanbeon.executors.supervisor.wire import TooLong, check_length
 from hanbeon.executors.supervisor_client import SupervisorClient
-from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import PROCESS
 

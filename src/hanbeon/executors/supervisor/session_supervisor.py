@@ -10,7 +10,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-from hanbeon.executors.supervisor import leader
+from hanbeon.executors.supervisor import kernel
 from hanbeon.executors.supervisor.kernel import adopt_orphans, drain, now, wake_on_children
 from hanbeon.executors.supervisor.processes import descendants, has_living_children, read_process, send
 from hanbeon.executors.supervisor.wire import SMALL, Frames, TooLong, packed, unpacked
@@ -39,7 +39,7 @@ class SessionSupervisor:
         adopt_orphans()
         woken = wake_on_children()
         try:
-            self._leader = leader.start(self._spec, descriptors)
+            self._leader = kernel.start(self._spec, descriptors)
         except OSError as error:
             return self._send(gone=True, status=None, by=None, error=str(error), errno=error.errno)
         for descriptor in descriptors:

@@ -15,10 +15,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 
 from hanbeon.logs import get_logger
-from hanbeon.server.connections import ConnectionLimit
+from hanbeon.server.connections import ConnectionLimit, RequestRest, RequestTimeout
 from hanbeon.server.problems import response_bytes, too_many_connections
-from hanbeon.server.request_rest import RequestRest
-from hanbeon.server.request_timeout import RequestTimeout
 
 _log = get_logger("hanbeon.server")
 PING_SECONDS = 20.0

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from hanbeon.lazy_module import LazyModule
+
+class LazyModule:
+    """Stands for a module and imports it for the first attribute that is read. Each is looked up once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        vars(self)[name] = value
+        return value
+
 
 if TYPE_CHECKING:
     import apsw as apsw

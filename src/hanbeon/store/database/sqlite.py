@@ -16,9 +16,9 @@ from hanbeon.clock import MICROS, Clock
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import apsw
-from hanbeon.store.database.sqlite_border import savepoint
 from hanbeon.store.database.sqlite_connection import SqliteConnection
-from hanbeon.store.database.sqlite_guard import guard_file
+from hanbeon.store.database.sqlite_errors import savepoint
+from hanbeon.store.database.sqlite_files import guard_file
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import stat
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, SecondSqliteLibrary
 from hanbeon.logs import get_logger
 from hanbeon.store.database.drivers import apsw
-from hanbeon.store.database.sqlite_damage import FileDamage, keep_log
+from hanbeon.store.database.sqlite_errors import FileDamage, keep_log
 
 SIDECARS = ("-wal", "-shm")
 OURS_ALONE = 0o600
@@ -104,4 +109,68 @@ def _gone(name: str) -> str:
     return (
         f"the SQLite file {name} must stay in place while it is open, but it was deleted, moved or replaced: nothing "
         "written now would be there after a restart; put the file back, or restart Hanbeon to use what is there now"
+    )
+
+
+_guarded: Counter[tuple[int, int]] = Counter()
+_hooked = False
+
+
+@contextlib.contextmanager
+def guard_file(path: Path) -> Iterator[None]:
+    """Reject `sqlite3.connect` on the file while the block lasts; raises if this process already has it open."""
+    global _hooked  # noqa: PLW0603 - audit hooks cannot be removed, so there is one for the process
+    try:
+        if not path.exists():
+            path.touch(mode=OURS_ALONE)
+        key = _identity(path)
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"the SQLite file cannot be created: {error}; check its path and its owner"
+        ) from error
+    if not _guarded[key] and _open_here(key):
+        raise SecondSqliteLibrary(_message(path))
+    if not _hooked:
+        sys.addaudithook(_refuse_sqlite3)
+        _hooked = True
+    _guarded[key] += 1
+    try:
+        yield
+    finally:
+        _guarded[key] -= 1
+
+
+def _refuse_sqlite3(event: str, args: tuple[Any, ...]) -> None:
+    if event != "sqlite3.connect" or not +_guarded:
+        return
+    name = os.fsdecode(args[0]) if isinstance(args[0], str | bytes | os.PathLike) else ""
+    if name.startswith("file:"):
+        name = unquote(urlsplit(name).path)
+    with contextlib.suppress(OSError):
+        if _guarded[_identity(Path(name))]:
+            raise SecondSqliteLibrary(_message(Path(name)))
+
+
+def _open_here(key: tuple[int, int]) -> bool:
+    """True if this process has the file open. Where the system cannot tell, only the hook protects."""
+    for folder in ("/proc/self/fd", "/dev/fd"):
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError, ValueError):
+                    status = os.fstat(int(name))
+                    if (status.st_dev, status.st_ino) == key:
+                        return True
+            return False
+    return False
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _message(path: Path) -> str:
+    return (
+        f"{path} is open in this process through another SQLite library, and the two would drop each other's locks; "
+        "use the App's own connection (ctx.transaction()), or open the file in another process"
     )

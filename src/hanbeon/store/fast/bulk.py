@@ -6,15 +6,14 @@ If there is one, an id that already exists, it fails as a whole, and the general
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
-from hanbeon.domain.batch import Batch
+from hanbeon.domain.batch import NO_KEYS, Batch, JobTemplate, Keys, keys_of, template_of
 from hanbeon.domain.events import Event, event_factory, moved
 from hanbeon.domain.job import NewJob, rank_of
-from hanbeon.domain.job_template import NO_KEYS, JobTemplate, Keys, keys_of, template_of
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.fast.copy import LINES_AT_ONCE, NULL, WORTH_IT, escaped, text_of
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.enqueue import Enqueued, Make, enqueue
 from hanbeon.store.operations.events import write_alike
@@ -22,6 +21,44 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.traces import write_traces
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Copy, Tx, in_parts, ready_hint
+
+WORTH_IT = 50
+"""For fewer rows, a statement has fewer round trips."""
+NULL = r"\N"
+# Small enough that the server gets its first lines soon, large enough that a part is worth its overhead.
+LINES_AT_ONCE = 250
+_ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def escaped(text: str) -> str:
+    return text if "\\" not in text and text.isprintable() else text.translate(_ESCAPED)
+
+
+def text_of(values: Iterable[Any]) -> str:
+    """Return the columns of a line."""
+    return "\t".join([NULL if value is None else escaped(str(value)) for value in values])
+
+
+async def copy_rows(copy: Copy, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows, in this order. They are taken as they are needed, while the server writes those before them."""
+    await copy(table, columns, _lines(iter(rows)))
+
+
+async def _lines(rows: Iterator[Sequence[Any]]) -> AsyncIterator[bytes]:
+    while part := list(islice(rows, LINES_AT_ONCE)):
+        texts = [_texts(column) for column in zip(*part, strict=True)]
+        yield ("\n".join(map("\t".join, zip(*texts, strict=True))) + "\n").encode()
+
+
+def _texts(column: Sequence[Any]) -> list[str]:
+    """Column by column: one that has nothing to escape is found without looking at each value."""
+    if nulls := column.count(None):
+        if nulls == len(column):
+            return [NULL] * nulls
+        return [NULL if value is None else escaped(str(value)) for value in column]
+    texts = list(map(str, column))
+    return texts if escaped(whole := "".join(texts)) is whole else list(map(escaped, texts))
+
 
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
@@ -72,7 +109,7 @@ async def _make(tx: Tx, copy: Copy, lanes: LaneCache, batch: Batch) -> list[Enqu
     columns, parts = _shared(templates, lanes, now)
     for part in in_parts(ordered, _JOBS_AT_ONCE):
         await copy("job_id", ("id", "seq"), _ids(part))
-        await copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _lines(part, parts))
+        await copy("job", ("seq", "id", *columns, "args", "digest", "meta"), _bulk_lines(part, parts))
     await write_alike(tx, [_event(each.job, now) for each in templates], batch.numbers, batch.ids)
     tx.wake(ready_hint(each.job.task for each in templates), "event")
     made = [Enqueued(job_id, State.READY, True, seq, now) for job_id, seq in zip(batch.ids, seqs, strict=True)]
@@ -98,7 +135,7 @@ async def copy_jobs(tx: Tx, copy: Copy, lanes: LaneCache, jobs: Sequence[NewJob]
     # In a fixed order, as `insert_jobs` does: two batches that share some would wait for each other, and deadlock.
     await copy("job_id", ("id", "seq"), _ids(sorted(lines)))
     ordered = sorted(lines, key=_by_keys)
-    await copy("job", ("seq", "id", *columns, "args", "digest", "meta", *_KEYS), _lines(ordered, parts, now))
+    await copy("job", ("seq", "id", *columns, "args", "digest", "meta", *_KEYS), _bulk_lines(ordered, parts, now))
     build = event_factory(Reason.ENQUEUED, State.READY)
     tx.emit(*[build(now, job.queue, job.id, job.task) for job in jobs])
     tx.wake(ready_hint(job.task for job in jobs))
@@ -112,7 +149,7 @@ async def _ids(jobs: Sequence[Sequence[Any]]) -> AsyncIterator[bytes]:
     yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, *_ in jobs]).encode()
 
 
-async def _lines(
+async def _bulk_lines(
     jobs: Sequence[Sequence[Any]], templates: Sequence[_Template], now: int | None = None
 ) -> AsyncIterator[bytes]:
     """Encode jobs; `now`: they have keys, and those without a time of their own get this one."""

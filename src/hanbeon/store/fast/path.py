@@ -18,14 +18,42 @@ from hanbeon.clock import Clock
 from hanbeon.domain.event_groups import batch_of, before_jobs, job_text
 from hanbeon.domain.job import Claimed, LaneName, NewJob
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
-from hanbeon.store.fast import lane_claim, plain_success
+from hanbeon.domain.outcome import AttemptEnd, Returned
+from hanbeon.store.fast import lane_claim
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
-from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.operations.complete import Completed, CompletionReport, emit_end, event_factory_of, wake_for_slots
+from hanbeon.store.operations.dependencies import meet_dependents
+from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.enqueue import Enqueued, Make, RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import LANE_MASK
 from hanbeon.store.statements import add_statements
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import Tx, to_json
+
+
+async def succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
+    """Apply the plain successes of one instance; those missing from the answer are left as they were."""
+    instance = next((report.instance for report in reports.values()), None)
+    returned = {
+        report.seq: (report.fence, report.outcome.result)
+        for report in reports.values()
+        if isinstance(report.outcome, Returned) and report.instance == instance
+    }
+    if instance is None or not returned:
+        return []
+    rows = await tx.fetch("succeed", to_json(list(returned)), to_json(returned), instance)
+    if not rows:
+        return []
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    ending = AttemptEnd(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
+    build = event_factory_of(ending, rows[0]["now"])
+    for row in rows:
+        emit_end(tx, lanes, row, build, seen=True)
+    await meet_dependents(tx, lanes, [row["seq"] for row in rows])
+    await run_end_hooks(tx, lanes, rows)
+    wake_for_slots(tx, lanes, rows)
+    return [Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
+
 
 add_statements(Path(__file__).with_name("statements.sql"))
 # A lane whose batch was refused is one of a graph, most likely: every try would fail, and cost a round trip.
@@ -142,7 +170,7 @@ class FastPath(ABC):
     async def succeed_within(
         self, tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]
     ) -> list[Completed]:
-        return await plain_success.succeed(tx, lanes, reports)
+        return await succeed(tx, lanes, reports)
 
     async def copy_jobs(self, tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]) -> list[Enqueued] | None:
         return None

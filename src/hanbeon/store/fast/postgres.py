@@ -15,7 +15,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.database.notify import PostgresNotifier
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.fast import bulk
-from hanbeon.store.fast.copy import WORTH_IT, copy_rows
+from hanbeon.store.fast.bulk import WORTH_IT, copy_rows
 from hanbeon.store.fast.path import Claims, Ended, FastPath, Successes
 from hanbeon.store.fast.single import is_simple, single_event, single_values
 from hanbeon.store.job_columns import claimed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from hanbeon.domain.batch import keys_of, template_of
 from hanbeon.domain.events import moved
 from hanbeon.domain.job import NewJob, OnConflict
-from hanbeon.domain.job_template import keys_of, template_of
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.tally import tally
 from hanbeon.store.job_columns import new_values

@@ -9,8 +9,7 @@ from hanbeon.domain.event_groups import batch_of, before_jobs, job_text
 from hanbeon.domain.job import LaneName, NewJob
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.database.sqlite import SqliteDatabase
-from hanbeon.store.fast.lane_claim import claim_known_lane
-from hanbeon.store.fast.lane_head import claim_head
+from hanbeon.store.fast.lane_claim import claim_head, claim_known_lane
 from hanbeon.store.fast.path import Claims, Ended, FastPath, Successes
 from hanbeon.store.fast.single import enqueue_within
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition

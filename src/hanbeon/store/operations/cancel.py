@@ -14,10 +14,10 @@ from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
-from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
+from hanbeon.store.operations.events import emit
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.orphaned_queues import keep_queues
+from hanbeon.store.operations.queues import keep_queues
 from hanbeon.store.tx import Tx, to_json
 
 ALL_JOBS = 2**62

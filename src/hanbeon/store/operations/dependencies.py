@@ -10,8 +10,8 @@ import msgspec
 from hanbeon.domain.events import event_factory
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.retry import FailureType
-from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import run_end_hooks
+from hanbeon.store.operations.events import emit
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import UNANNOUNCED_JOBS, Tx, ready_hint, to_json
 

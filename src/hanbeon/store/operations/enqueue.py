@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.batch import Batch
+from hanbeon.domain.batch import Batch, digest_of
 from hanbeon.domain.events import event_factory, moved
 from hanbeon.domain.graph import find_cycle
 from hanbeon.domain.job import LaneName, NewJob, OnConflict, is_id
-from hanbeon.domain.job_template import digest_of
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.errors import (
     Conflict,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.event_groups import decode_events
-from hanbeon.domain.events import Event
+from hanbeon.domain.events import Event, moved
+from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -128,3 +130,36 @@ async def last_change(tx: Tx) -> tuple[int | None, int]:
     """Return what differs after every commit with events; the same for two views says that none came between them."""
     found = (await tx.fetch("last_change"))[0]
     return found["last_batch"], found["last_id"]
+
+
+async def emit(
+    tx: Tx,
+    lanes: LaneCache,
+    rows: Sequence[Any],
+    reason: Reason,
+    state: State,
+    *,
+    was: Mapping[int, State] | None = None,
+    of_attempts: bool = False,
+    **details: Any,
+) -> None:
+    """Emit one event per row, in creation order; with its fence if the move is one of an attempt.
+
+    `was` maps seq to the previous state, where the lifecycle allows more than one.
+    """
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    for row in sorted(rows, key=lambda row: row["seq"]):
+        name = lanes.name(row["lane"])
+        tx.emit(
+            moved(
+                reason,
+                at=row["now"],
+                queue=name.queue,
+                job_id=str(row["id"]),
+                task=name.task,
+                state=state,
+                was=None if was is None else was[row["seq"]],
+                attempt=row["fence"] if of_attempts else None,
+                **details,
+            )
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -199,3 +199,37 @@ async def dependencies_of(tx: Tx, seq: int) -> list[LinkedJob]:
 async def _linked(tx: Tx, rows: Sequence[Any]) -> list[LinkedJob]:
     found = await tx.fetch("linked_jobs", to_json([row["seq"] for row in rows])) if rows else []
     return [LinkedJob(str(row["id"]), row["task"], State(row["state"])) for row in found]
+
+
+_NEWEST = 100
+_DONE = (State.SUCCEEDED,)
+
+
+async def mean_runs_us(tx: Tx, queue: str, lanes: Collection[tuple[str, str]]) -> dict[tuple[str, str], int | None]:
+    """Return the mean run of each task's jobs of a role in the queue; without any, of its jobs elsewhere, or None.
+
+    `lanes`: tasks and roles. Elsewhere is looked for once for a task, however many roles it has.
+    """
+    found: dict[tuple[str, str], int | None] = {}
+    elsewhere: dict[str, int | None] = {}
+    for task, role in lanes:
+        seqs = await _newest(tx, JobSearch(queue=queue, task=task, role=role, states=_DONE))
+        if seqs:
+            found[task, role] = await _mean(tx, seqs)
+            continue
+        if task not in elsewhere:
+            elsewhere[task] = await _mean(tx, await _newest(tx, JobSearch(task=task, states=_DONE)))
+        found[task, role] = elsewhere[task]
+    return found
+
+
+async def _newest(tx: Tx, search: JobSearch) -> Collection[int]:
+    index = await index_for(tx, search)
+    return await index(tx, _BEYOND, _NEWEST) if index is not None else ()
+
+
+async def _mean(tx: Tx, seqs: Collection[int]) -> int | None:
+    if not seqs:
+        return None
+    mean = (await tx.fetch("mean_run", to_json(seqs)))[0]["mean"]
+    return None if mean is None else round(mean)

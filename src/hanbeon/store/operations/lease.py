@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import run_progress_hooks
+from hanbeon.store.operations.events import emit
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hanbeon.store.dialect import quoted
 from hanbeon.store.operations.retention import AgedRows, Retention, counts
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.chains.rows import prune_runs
 from hanbeon.surfaces.chains.vocabulary import ChainState, Direction, OnBackwardFailure, OnUnknown

@@ -6,8 +6,7 @@ import enum
 from collections.abc import Mapping
 from typing import Final
 
-from hanbeon.domain.lifecycle import State
-from hanbeon.domain.phases import PHASES, Phase, total
+from hanbeon.domain.lifecycle import PHASES, Phase, State, total
 from hanbeon.domain.totals import Total
 
 NO_OPERATION: Final = "NO_OPERATION"

@@ -36,7 +36,7 @@ from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import JobPlace, load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 
 
 class EngineJobs(Service):

@@ -8,8 +8,7 @@ from typing import Any
 
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
 from hanbeon.errors import PermanentError
-from hanbeon.rendering.export_work import perform
-from hanbeon.rendering.progress_pace import ProgressPace
+from hanbeon.rendering.export_work import ProgressPace, perform
 from hanbeon.rendering.renderer import Report
 from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.jobs import JobType, output_name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hanbeon.store.dialect import quoted
 from hanbeon.store.operations.retention import Retention
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.surfaces.exports.jobs import JobType, task_of
 
 PART = StorePart(

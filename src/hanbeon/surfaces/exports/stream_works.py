@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hanbeon.errors import PermanentError
-from hanbeon.rendering.progress_pace import ProgressPace
+from hanbeon.rendering.export_work import ProgressPace
 from hanbeon.rendering.renderer import Cancelled
 from hanbeon.settings import Settings
 from hanbeon.stream_worker import Reporter, Request, Result, Work, WorkCancelled, WorkFailed

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hanbeon.cli.output import STATE_STYLES
 from hanbeon.domain.durations import brief
-from hanbeon.domain.phases import STATES
+from hanbeon.domain.lifecycle import STATES
 from hanbeon.quotation import plain
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.schemas import JobSchedulerConfig

@@ -9,8 +9,7 @@ import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
-from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.domain.phases import Phase
+from hanbeon.domain.lifecycle import AttemptStatus, Phase
 from hanbeon.events.broadcast import Serializer
 from hanbeon.events.follower import Delivered
 from hanbeon.surfaces.event_page import EventSource

@@ -9,8 +9,7 @@ import msgspec
 
 from hanbeon.domain.job import is_id
 from hanbeon.store.operations.events import last_event_id
-from hanbeon.store.operations.orphaned_queues import leave_queues
-from hanbeon.store.operations.queues import add_queue, change_queue
+from hanbeon.store.operations.queues import add_queue, change_queue, leave_queues
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.offices.delivery.rules import (
     AT_ONCE,

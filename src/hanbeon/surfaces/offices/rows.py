@@ -13,9 +13,8 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict
 from hanbeon.store.operations.dependencies import promote_these
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
-from hanbeon.store.operations.orphaned_queues import leave_queues, take_up_queue
 from hanbeon.store.operations.pages import Slice, fitting, keyed
-from hanbeon.store.operations.queues import add_queue, change_queue
+from hanbeon.store.operations.queues import add_queue, change_queue, leave_queues, take_up_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
 from hanbeon.surfaces.offices.errors import OfficeNotFound

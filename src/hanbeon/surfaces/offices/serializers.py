@@ -10,8 +10,7 @@ from typing import Any
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
-from hanbeon.domain.lifecycle import AttemptStatus, State
-from hanbeon.domain.phases import phase_of
+from hanbeon.domain.lifecycle import AttemptStatus, State, phase_of
 from hanbeon.outbound.targets import masked
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.surfaces import explanation

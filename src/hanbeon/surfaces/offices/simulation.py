@@ -15,7 +15,7 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import Busy, Conflict
 from hanbeon.store.operations import queries
-from hanbeon.store.operations.mean_run import mean_runs_us
+from hanbeon.store.operations.job_search import mean_runs_us
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices import rows as offices

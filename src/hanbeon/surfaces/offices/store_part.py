@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hanbeon.store.dialect import quoted
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.surfaces.offices.delivery.rules import ListenerKind
 
 # Words of views, of q, a queue, and o, its office, and of v, a job of an office: how these are found.

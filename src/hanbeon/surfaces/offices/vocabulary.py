@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
-from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
-from hanbeon.domain.phases import PHASES, Phase, Selection, selection, total
+from hanbeon.domain.lifecycle import PHASES, TERMINAL, AttemptStatus, Phase, Reason, Selection, State, selection, total
 
 
 class JobStatus(enum.StrEnum):

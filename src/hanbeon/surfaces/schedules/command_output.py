@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hanbeon.cli.formats import to_seconds
 from hanbeon.cli.output import STATE_STYLES, Cell
-from hanbeon.domain.phases import STATES
+from hanbeon.domain.lifecycle import STATES
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus
 

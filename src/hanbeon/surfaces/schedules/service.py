@@ -31,7 +31,7 @@ from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.surfaces.schema import Explanation, Name
 from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, page, random_id
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
-from hanbeon.tasks.task_settings import settings_of
+from hanbeon.tasks.task import settings_of
 
 _PAGE_SIZE = 100
 

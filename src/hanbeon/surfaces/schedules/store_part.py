@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.store.dialect import quoted, text_sizes
 from hanbeon.store.operations.retention import AgedRows, Retention, counts, deletes
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.surfaces.schedules.definition import Definition
 from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 

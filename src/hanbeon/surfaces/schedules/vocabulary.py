@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping
 
-from hanbeon.domain.lifecycle import TERMINAL, State
-from hanbeon.domain.phases import PHASES, Phase, total
+from hanbeon.domain.lifecycle import PHASES, TERMINAL, Phase, State, total
 from hanbeon.domain.totals import Total
 
 

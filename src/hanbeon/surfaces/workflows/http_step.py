@@ -13,7 +13,7 @@ import msgspec
 from hanbeon.domain.retry import FailureType
 from hanbeon.domain.templates import Budget, TemplateError, render
 from hanbeon.errors import InvalidInput, SecretUnavailable, TaskError
-from hanbeon.executors.http.answer import status_line
+from hanbeon.executors.http.conversation import status_line
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.http.request import REDIRECTS, redirected
 from hanbeon.outbound.client import HttpRequest

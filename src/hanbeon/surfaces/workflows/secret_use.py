@@ -7,8 +7,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger, secret_names
 from hanbeon.outbound.messages import place_of
 from hanbeon.outbound.origin import Origin, split_url
-from hanbeon.outbound.secret_use import HTTP_USE, Place
-from hanbeon.outbound.secrets import Secrets
+from hanbeon.outbound.secrets import HTTP_USE, Place, Secrets
 from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, filled, texts_of
 from hanbeon.surfaces.workflows.definition import Definition, Step

@@ -21,7 +21,7 @@ from hanbeon.domain.templates import Budget, TemplateError, render
 from hanbeon.errors import ExtraMissing, InvalidInput, SecretUnavailable
 from hanbeon.extras import check_extra
 from hanbeon.messages import Message, MessageFailed, Messenger
-from hanbeon.outbound.target_shape import PROBE
+from hanbeon.outbound.targets import PROBE
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.workflows.checks import SECRETS, TARGET
 from hanbeon.surfaces.workflows.definition import Step

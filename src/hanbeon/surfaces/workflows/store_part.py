@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hanbeon.store.dialect import quoted
 from hanbeon.store.operations.retention import Retention
-from hanbeon.store.parts import StorePart
+from hanbeon.store.statements import StorePart
 from hanbeon.surfaces.workflows.run_rows import ROWS_OF_RUNS
 from hanbeon.surfaces.workflows.vocabulary import (
     DeliveryStatus,

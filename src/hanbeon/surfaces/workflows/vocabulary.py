@@ -6,8 +6,7 @@ import enum
 from collections.abc import Mapping
 
 from hanbeon.domain.job import ON_EVERY_WORKER
-from hanbeon.domain.lifecycle import State
-from hanbeon.domain.phases import PHASES, Phase, total
+from hanbeon.domain.lifecycle import PHASES, Phase, State, total
 from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
 
 PREFIX = "hanbeon.workflow"

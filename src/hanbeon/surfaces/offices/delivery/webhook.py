@@ -12,7 +12,7 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import DatabaseUnavailable, PermanentError, TaskError
-from hanbeon.executors.http.answer import retry_after_us, status_line
+from hanbeon.executors.http.conversation import retry_after_us, status_line
 from hanbeon.logs import get_logger
 from hanbeon.outbound.client import HttpRequest, OutboundClient
 from hanbeon.outbound.network import reason_outside_tasks
