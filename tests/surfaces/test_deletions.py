@@ -12,7 +12,7 @@ import pytest
 from hanbeon import App
 from hanbeon.errors import Conflict, NotFound
 from hanbeon.surfaces.verify import verify
-from hanbeon.surfaces.workflows.local_runs import LocalRuns
+from hanbeon.surfaces.workflows.scheduler import LocalRuns
 from tests.databases.locks import somebody_waits
 from tests.surfaces.chains.chain_kit import LIBRARY
 from tests.surfaces.deletion_cases import CASES, Case

@@ -159,7 +159,7 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
     def place(job: JobRecord) -> JobPlace:
         return JobPlace(f"/api/chains/{job.priority}", moves=False)
 
-    monkeypatch.setattr("hanbeon.surfaces.offices.place.place_of_job", place)
+    monkeypatch.setattr("hanbeon.surfaces.offices.queue.place_of_job", place)
     job = await app.enqueue("send", {"to": "a"})
     shown = (await engine.get(f"/api/engine/jobs/{job.id}")).json
     assert (shown["surface"], shown["path"]) == ("offices", "/api/chains/3")

@@ -22,7 +22,7 @@ from hanbeon.surfaces.chains.serializers import Serializer
 from hanbeon.surfaces.chains.steps import QUEUE
 from hanbeon.surfaces.chains.vocabulary import UNINIT, ChainState, OnBackwardFailure, OnUnknown, status_of
 from hanbeon.surfaces.event_page import read_page
-from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.job_view import explanation_view
 from hanbeon.surfaces.numbers import number_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id

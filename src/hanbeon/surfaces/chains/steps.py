@@ -1,16 +1,21 @@
-"""Steps of a chain as jobs of the engine: their task and queue, arguments, progress and result."""
+"""Steps of a chain as jobs of the engine: their task and queue, arguments, progress, result and place."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
 from hanbeon.domain.retry import FailureType
 from hanbeon.surfaces.chains.vocabulary import Direction, StepOutcome
+from hanbeon.surfaces.surface import JobPlace
+
+if TYPE_CHECKING:
+    from hanbeon.store.tx import Tx
 
 PREFIX = "hanbeon.chain"
 QUEUE = reserve_queue(ReservedQueue("chains", "chains", "add the job to a chain, or use another queue"))
@@ -127,3 +132,15 @@ def step_end(
     if state is State.FAILED and left.error is not UNSET and left.fence == fence and outcome is StepOutcome.FAILED:
         error = left.error
     return StepEnd(outcome, msgspec.json.encode(StepFailure(error)).decode(), context)
+
+
+def place_of_job(job: JobRecord) -> JobPlace | None:
+    """A step is moved through its chain, which goes on from its end."""
+    if not job.task.startswith(f"{PREFIX}:"):
+        return None
+    step = msgspec.json.decode(job.args, type=StepArgs)
+
+    async def exists(tx: Tx) -> bool:
+        return bool(await tx.fetch("chain_by_id", step.queue_id))
+
+    return JobPlace(f"/api/chains/{step.queue_id}", moves=False, exists=exists)

@@ -26,6 +26,6 @@ SURFACE = Surface(
     end_hook="hanbeon.surfaces.chains.walker:HOOK",
     verify="hanbeon.surfaces.chains.verify:AUDIT",
     retention="hanbeon.surfaces.chains.store_part:RETENTION",
-    job_place="hanbeon.surfaces.chains.place:place_of_job",
+    job_place="hanbeon.surfaces.chains.steps:place_of_job",
     docs="chains.md",
 )

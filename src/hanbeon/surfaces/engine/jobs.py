@@ -29,8 +29,7 @@ from hanbeon.store.turns import in_turns
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
-from hanbeon.surfaces.explanation import explanation_view
-from hanbeon.surfaces.log import log_view
+from hanbeon.surfaces.job_view import explanation_view, log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, Service, may_exist, random_id

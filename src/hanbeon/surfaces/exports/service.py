@@ -22,7 +22,6 @@ from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.events import event_bounds
 from hanbeon.store.operations.queries import jobs_by_id, now_us
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.exports import keywords, schemas
 from hanbeon.surfaces.exports import rows as exports
 from hanbeon.surfaces.exports.errors import ExportNotFound, ResultGone, ResultNotReady
@@ -33,6 +32,7 @@ from hanbeon.surfaces.exports.replays.rows import replay_number, replay_of
 from hanbeon.surfaces.exports.rows import ExportRecord, NewExport
 from hanbeon.surfaces.exports.serializers import export_view
 from hanbeon.surfaces.exports.vocabulary import ExportStatus, states_of, status_of
+from hanbeon.surfaces.job_view import explanation_view
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, number_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id

@@ -19,7 +19,7 @@ from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter, reprioritise, requeue
 from hanbeon.store.operations.logs import read_log
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.log import log_view
+from hanbeon.surfaces.job_view import log_view
 from hanbeon.surfaces.offices import keywords, schemas, serializers
 from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.base import OfficeService, job_of

@@ -13,7 +13,7 @@ from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State, phase_of
 from hanbeon.outbound.targets import masked
 from hanbeon.store.operations.queries import Dependency
-from hanbeon.surfaces import explanation
+from hanbeon.surfaces import job_view
 from hanbeon.surfaces.offices.config import in_force
 from hanbeon.surfaces.offices.delivery.rules import ListenerKind
 from hanbeon.surfaces.offices.job_plan import meta_of
@@ -152,7 +152,7 @@ def edges(dependencies: dict[str, list[Dependency]]) -> list[Edge]:
 
 
 def explanation_view(found: engine.Explanation, office_id: str, zone: tzinfo) -> Explanation:
-    seen, queue = explanation.explanation_view(found, zone, status_of_state), repr(queue_of_office(office_id))
+    seen, queue = job_view.explanation_view(found, zone, status_of_state), repr(queue_of_office(office_id))
     return Explanation(runnable=seen.runnable, reasons=[_of_office(each, queue) for each in seen.reasons])
 
 

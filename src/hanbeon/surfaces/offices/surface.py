@@ -23,6 +23,6 @@ SURFACE = Surface(
     metrics="hanbeon.surfaces.offices.metrics:METRICS",
     store="hanbeon.surfaces.offices.store_part:PART",
     queues=("hanbeon.surfaces.offices.queue:queue_of_office", "hanbeon.surfaces.offices.delivery.rules:queue_of_tests"),
-    job_place="hanbeon.surfaces.offices.place:place_of_job",
+    job_place="hanbeon.surfaces.offices.queue:place_of_job",
     docs="offices.md",
 )

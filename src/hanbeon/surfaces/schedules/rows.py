@@ -15,7 +15,7 @@ from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.definition import Definition
 from hanbeon.surfaces.schedules.errors import ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
-from hanbeon.surfaces.schedules.history_rows import FireLine, write_fires
+from hanbeon.surfaces.schedules.fire_rows import FireLine, write_fires
 from hanbeon.surfaces.schedules.misfire import Misfire, plan
 from hanbeon.surfaces.schedules.vocabulary import FireOutcome, FireReason
 

@@ -8,7 +8,7 @@ from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.store.operations.executions import ExecutionRecord
 from hanbeon.store.operations.tasks import TaskRecord
-from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.job_view import explanation_view
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.declaration import InForce, overridden
 from hanbeon.surfaces.schedules.definitions import fields_of

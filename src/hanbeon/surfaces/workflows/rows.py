@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.job import JobRecord
 from hanbeon.store.operations.pages import Slice, fitting
 from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.surface import JobPlace
 from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig, read_config, read_definition
 from hanbeon.surfaces.workflows.errors import WorkflowNotFound
 from hanbeon.surfaces.workflows.times import Activation, next_time
-from hanbeon.surfaces.workflows.vocabulary import WorkflowStatus
+from hanbeon.surfaces.workflows.vocabulary import TASK, WorkflowStatus
 
 NEVER = 0
 
@@ -151,3 +153,15 @@ def stored(kind: Any, row: Any, *ids: str) -> Any:
     for name in ids:
         values[name] = None if values[name] is None else str(values[name])
     return msgspec.convert(values, kind, strict=False)
+
+
+def place_of_job(job: JobRecord) -> JobPlace | None:
+    """A run is moved through its workflow, which goes on from its end."""
+    if job.task != TASK:
+        return None
+    workflow_id = str(job.work_item)
+
+    async def exists(tx: Tx) -> bool:
+        return any(row["deleted_at"] is None for row in await tx.fetch("workflow_by_id", workflow_id))
+
+    return JobPlace(f"/api/workflows/{workflow_id}/runs/{job.id}", moves=False, exists=exists)

@@ -17,7 +17,7 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
-from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.job_view import explanation_view
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate

@@ -27,6 +27,6 @@ SURFACE = Surface(
     end_hook="hanbeon.surfaces.workflows.run_rows:HOOK",
     verify="hanbeon.surfaces.workflows.verify:AUDIT",
     retention="hanbeon.surfaces.workflows.store_part:RETENTION",
-    job_place="hanbeon.surfaces.workflows.place:place_of_job",
+    job_place="hanbeon.surfaces.workflows.rows:place_of_job",
     docs="workflows.md",
 )

@@ -84,7 +84,7 @@ async def test_a_relay_that_fails_half_way_has_done_nothing(app: App, monkeypatc
         raise ConnectionResetError
 
     with monkeypatch.context() as patch:
-        patch.setattr("hanbeon.surfaces.offices.delivery.relay_rows.enqueue", broken)
+        patch.setattr("hanbeon.surfaces.offices.delivery.relay.enqueue", broken)
         with pytest.raises(Exception):  # noqa: B017, PT011 - of either database's kind
             await relay.run_once()
     assert await _deliveries(app, office, hook) == []
@@ -201,7 +201,7 @@ async def _all_events(app: App) -> Sequence[Any]:
 
 
 def test_the_arguments_of_a_delivery_hold_no_secret() -> None:
-    from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
+    from hanbeon.surfaces.offices.delivery.rules import NotificationSpec, WebhookSpec
 
     for spec in (WebhookSpec(), NotificationSpec()):
         with pytest.raises(InvalidInput):

@@ -13,7 +13,7 @@ from hanbeon.guarded_task import guarded_task
 from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.notification import notify
-from hanbeon.surfaces.offices.delivery.specs import OUTGOING, WebhookSpec
+from hanbeon.surfaces.offices.delivery.rules import OUTGOING, WebhookSpec
 
 
 class DeliveryExecutor:

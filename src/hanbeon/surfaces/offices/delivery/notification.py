@@ -9,7 +9,7 @@ from hanbeon.logs import get_logger
 from hanbeon.messages import Message, Messenger
 from hanbeon.outbound.targets import masked
 from hanbeon.store.store import Store
-from hanbeon.surfaces.offices.delivery.specs import NOBODY
+from hanbeon.surfaces.offices.delivery.rules import NOBODY
 from hanbeon.surfaces.offices.listener_rows import listener_by_id, note_failure, note_success
 
 _log = get_logger("hanbeon.outgoing")

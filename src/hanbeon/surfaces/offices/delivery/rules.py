@@ -1,12 +1,17 @@
-"""Delivery to webhooks and notification targets: queues, retry policies, and when a dead webhook is disabled."""
+"""Delivery to webhooks and notification targets: queues, tasks, retry policies, and when a dead webhook is disabled."""
 
 from __future__ import annotations
 
 import enum
+from typing import ClassVar
+
+import msgspec
 
 from hanbeon.domain.job import RESERVED
+from hanbeon.domain.outcome import Returned
 from hanbeon.domain.reserved_queues import ReservedPrefix, reserve
 from hanbeon.domain.retry import Backoff, RetryPolicy
+from hanbeon.tasks.parameters import Parameters
 
 _SECOND = 1_000_000
 FAILURES_MOST = 10
@@ -65,3 +70,29 @@ def is_to_be_disabled(failures: int, failing_for_us: int, patience_us: int) -> b
     Both must hold: a burst of events may fail ten times in a second, and a single event once in a day.
     """
     return failures >= FAILURES_MOST and failing_for_us >= patience_us
+
+
+OUTGOING = "outgoing"
+"""The executor that sends messages."""
+NOBODY = Returned('{"skipped":"nobody listens there any more"}')
+"""The result of a message whose listener was removed."""
+
+
+class WebhookSpec(msgspec.Struct, frozen=True):
+    executor: ClassVar[str] = OUTGOING
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, {"listener": "string", "body": "string"}, ())
+
+    def __str__(self) -> str:
+        return "a delivery to a webhook"
+
+
+class NotificationSpec(msgspec.Struct, frozen=True):
+    executor: ClassVar[str] = OUTGOING
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, {"listener": "string", "title": "string", "body": "string"}, ())
+
+    def __str__(self) -> str:
+        return "a notification"

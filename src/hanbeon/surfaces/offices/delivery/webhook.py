@@ -19,8 +19,7 @@ from hanbeon.outbound.network import reason_outside_tasks
 from hanbeon.outbound.origin import split_url
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
-from hanbeon.surfaces.offices.delivery.rules import is_test
-from hanbeon.surfaces.offices.delivery.specs import NOBODY
+from hanbeon.surfaces.offices.delivery.rules import NOBODY, is_test
 from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listener_by_id, note_failure, note_success
 from hanbeon.surfaces.offices.webhook_secret import signing_key
 

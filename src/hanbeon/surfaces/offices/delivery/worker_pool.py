@@ -7,8 +7,7 @@ from hanbeon.engine.pool import TaskPool
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.relay import Relay
-from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind
-from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
+from hanbeon.surfaces.offices.delivery.rules import TASK, ListenerKind, NotificationSpec, WebhookSpec
 from hanbeon.tasks.task import Task, TaskOptions
 
 _GATHER_SECONDS = 0.01

@@ -1,4 +1,4 @@
-"""Explanations of the engine in the statuses of a surface, with instants in the zone of the installation."""
+"""The log of a job, and why it waits, as every surface shows them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import cast
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.schema import Explanation, ExplanationReason
+from hanbeon.domain.log import LogCut, LogPage
+from hanbeon.surfaces.schema import Explanation, ExplanationReason, Log, LogEntry
 
 
 def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:
@@ -27,3 +28,23 @@ def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], 
     for name in engine.INSTANTS & details.keys():
         details[name] = iso(details[name], zone, "milliseconds")
     return cast("ExplanationReason", {"code": because.code, "text": text, **details})
+
+
+def log_view(page: LogPage, zone: tzinfo) -> Log:
+    entries = []
+    for each in page.entries:
+        if isinstance(each, LogCut):
+            entries.append(LogEntry(attempt=each.attempt, line=each.line, lines=each.lines))
+        else:
+            at = iso(each.at, zone, "milliseconds")
+            entries.append(
+                LogEntry(
+                    attempt=each.attempt,
+                    line=each.line,
+                    at=at,
+                    stream=each.stream.value,
+                    text=each.text,
+                    unended=each.unended,
+                )
+            )
+    return Log(entries=entries, after=page.after, more=page.more)
