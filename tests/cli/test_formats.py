@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hanbeon.cli.formats import brief
+from hanbeon.cli.output import brief
 from hanbeon.clock import iso, seconds_of
 from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.errors import InvalidInput

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from hanbeon import App, Context
-from hanbeon.cli.log_output import entry_text
+from hanbeon.cli.job_follower import entry_text
 from hanbeon.domain.log import LogStream
 from hanbeon.surfaces.schema import LogEntry
 from hanbeon.testing import TestKit

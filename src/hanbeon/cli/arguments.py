@@ -1,16 +1,18 @@
-"""Parses a task's arguments from the command line."""
+"""Arguments of commands: those of a task are parsed, job ids and names of queues are checked."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.job import is_id
+from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
+from hanbeon.tasks.options import did_you_mean
 
 _SYNTAX = "name=text, name:=JSON, one JSON object, or - to read that from stdin"
 
@@ -46,3 +48,20 @@ def _decoded(text: str, name: str) -> Any:
         raise InvalidInput(
             Rule("argument_not_json", name=name, got=quoted(text), error=error, syntax=_SYNTAX), field="args"
         ) from error
+
+
+def check_ids(ids: Iterable[str]) -> None:
+    """Reject the first string that cannot be an id, before anything is done to the other jobs."""
+    for job_id in ids:
+        if not is_id(job_id):
+            raise InvalidInput(
+                Rule("must_be", what=Rule("printed_uuid"), got=quoted(job_id)),
+                field="id",
+            )
+
+
+def check_queue(name: str, known: Iterable[str], remedy: str = "; `hanbeon queues` lists them") -> None:
+    """Reject a queue that does not exist, and suggest the nearest one that does."""
+    known = list(known)
+    if name not in known:
+        raise NotFound(f"there is no queue {quoted(name)}{did_you_mean(name, known) or remedy}")

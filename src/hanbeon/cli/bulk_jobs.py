@@ -8,7 +8,7 @@ from typing import NamedTuple
 import typer
 
 from hanbeon.cli import exits
-from hanbeon.cli.checks import check_ids
+from hanbeon.cli.arguments import check_ids
 from hanbeon.cli.event_loop import run
 from hanbeon.cli.installation import open_installation
 from hanbeon.cli.output import print_json

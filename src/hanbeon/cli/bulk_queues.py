@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from hanbeon.cli.checks import check_queue
+from hanbeon.cli.arguments import check_queue
 from hanbeon.cli.event_loop import run
 from hanbeon.cli.installation import database_of, open_installation
 from hanbeon.cli.output import print_json

@@ -1,7 +1,7 @@
 """The list of commands and the front page, available without importing any command, or typer.
 
-Each command of the engine lives in the module of its name, as a function or a group of that name; those of surfaces are
-declared by them. Its text here is how its own help begins.
+Each command of the engine is a function or a group of its name, in the module of that name or in the one that `MODULES`
+has; those of surfaces are declared by them. Its text here is how its own help begins.
 """
 
 from __future__ import annotations
@@ -53,6 +53,16 @@ _LAST: dict[str, dict[str, str]] = {
         "verify": "Audit a database: every transition legal, no job claimed twice, no event missing.",
     },
 }
+MODULES = {
+    **dict.fromkeys(("cancel", "retry", "priority"), "job_control"),
+    **dict.fromkeys(("pause", "resume", "limit"), "queue_control"),
+    **dict.fromkeys(("serve", "tick"), "worker"),
+    "demo": "demo.commands",
+    "top": "top.commands",
+    "explain": "job",
+    "restore": "backup",
+}
+"""The modules, below this package, of the commands that are not in one of their own."""
 OF_SURFACES = {command.name: command for surface in SURFACES for command in surface.commands}
 
 

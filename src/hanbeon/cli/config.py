@@ -43,10 +43,10 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     schema. All problems of the environment and the file are reported together, those of the file with field and line.
     """
     from hanbeon.cli import exits
+    from hanbeon.cli.app_loader import will_be_created
     from hanbeon.cli.config_check import file_here, problems
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.location import settings_here
-    from hanbeon.cli.open_app import will_be_created
     from hanbeon.cli.output import print_json
     from hanbeon.settings import masked
 

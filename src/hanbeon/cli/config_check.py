@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from hanbeon.app import App
-from hanbeon.cli.app_loader import combined
+from hanbeon.cli.app_loader import combined, open_app, will_be_created
 from hanbeon.cli.location import named_file, settings_here
-from hanbeon.cli.open_app import open_app, will_be_created
 from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
 from hanbeon.config.file import ALIASES, OF_SURFACES, ConfigFile, examine, find, load

@@ -145,8 +145,7 @@ async def _enqueue(
     json: bool,
 ) -> None:
     from hanbeon.cli.installation import open_with_tasks
-    from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
-    from hanbeon.cli.new_job import enqueue, warn_without_worker
+    from hanbeon.cli.new_job import enqueue, hint_on_interrupt, wait_for, warn_without_worker
     from hanbeon.cli.output import print_json
 
     async with open_with_tasks(app_name, database) as (installation, has_tasks):

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.formats import brief
-from hanbeon.cli.output import STATE_STYLES
+from hanbeon.cli.output import STATE_STYLES, brief
 from hanbeon.clock import MICROS, iso
 from hanbeon.domain.events import Event
 from hanbeon.domain.lifecycle import Reason, State

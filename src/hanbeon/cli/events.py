@@ -41,7 +41,7 @@ def events(
 async def _print(
     database: str | None, after: str | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
 ) -> None:
-    from hanbeon.cli.checks import check_ids, check_queue
+    from hanbeon.cli.arguments import check_ids, check_queue
     from hanbeon.cli.event_line import event_line
     from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.output import console, print_json_line

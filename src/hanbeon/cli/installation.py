@@ -30,7 +30,7 @@ async def open_installation(database: str | None, *, create: bool = False) -> As
     """
     server = chosen_server(database)
     if server is None:
-        from hanbeon.cli.open_app import open_app
+        from hanbeon.cli.app_loader import open_app
 
         async with open_app(database, create=create) as app:
             yield app
@@ -48,8 +48,7 @@ async def open_with_tasks(
     The second value is True if it has tasks. A server checks arguments against its own. `create`: a missing SQLite file
     is created; by default if there are tasks.
     """
-    from hanbeon.cli.app_loader import app_or_empty
-    from hanbeon.cli.open_app import recorded, refuse_missing_file
+    from hanbeon.cli.app_loader import app_or_empty, recorded, refuse_missing_file
 
     server = chosen_server(database)
     if server is not None:

@@ -20,9 +20,8 @@ def instances(
     json: Json = False,
 ) -> None:
     """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
-    from hanbeon.cli.formats import to_seconds
     from hanbeon.cli.installation import ask
-    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.output import print_json, print_table, to_seconds
 
     found = ask(database, lambda installation: installation.engine.instances()).items
     found = [each for each in found if each.alive or not alive]

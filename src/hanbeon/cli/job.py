@@ -1,4 +1,4 @@
-"""`hanbeon job`"""
+"""`hanbeon job` and `hanbeon explain`"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import Database, JobId
+from hanbeon.cli.options import Database, JobId, Json
 from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
@@ -53,12 +53,10 @@ def job(
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
-    from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.formats import json_text
+    from hanbeon.cli.arguments import check_ids
     from hanbeon.cli.installation import open_installation
-    from hanbeon.cli.job_follower import Screen, bar, follow, lines, raise_unless_succeeded
-    from hanbeon.cli.log_output import print_as_json
-    from hanbeon.cli.output import console
+    from hanbeon.cli.job_follower import Screen, bar, follow, lines, print_as_json, raise_unless_succeeded
+    from hanbeon.cli.output import console, json_text
 
     check_ids([job_id])
     async with open_installation(database) as installation:
@@ -75,9 +73,9 @@ async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -
 
 
 async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
-    from hanbeon.cli.checks import check_ids
+    from hanbeon.cli.arguments import check_ids
     from hanbeon.cli.installation import open_installation
-    from hanbeon.cli.log_output import print_as_json, print_log, printer_on
+    from hanbeon.cli.job_follower import print_as_json, print_log, printer_on
     from hanbeon.cli.output import console
 
     check_ids([job_id])
@@ -86,7 +84,7 @@ async def _print_log(database: str | None, job_id: str, attempt: int | None, *, 
 
 
 async def _read(database: str | None, job_id: str) -> tuple[EngineJobDetail, str | None]:
-    from hanbeon.cli.checks import check_ids
+    from hanbeon.cli.arguments import check_ids
     from hanbeon.cli.installation import dashboard_of, open_installation
 
     check_ids([job_id])
@@ -95,8 +93,7 @@ async def _read(database: str | None, job_id: str) -> tuple[EngineJobDetail, str
 
 
 def _show(job: EngineJobDetail, dashboard: str | None) -> None:
-    from hanbeon.cli.formats import brief, json_text
-    from hanbeon.cli.output import print_facts, print_table, state_cell
+    from hanbeon.cli.output import brief, json_text, print_facts, print_table, state_cell
     from hanbeon.domain.lifecycle import AttemptStatus
     from hanbeon.settings import page_url
 
@@ -127,7 +124,7 @@ def _show(job: EngineJobDetail, dashboard: str | None) -> None:
 
 
 def _attempt_row(attempt: EngineAttempt) -> list[str]:
-    from hanbeon.cli.formats import brief, seconds_between, to_seconds
+    from hanbeon.cli.output import brief, seconds_between, to_seconds
 
     return [
         str(attempt.attempt),
@@ -147,3 +144,23 @@ def _retries(job: EngineJobDetail) -> str:
     if job.retry_count and job.state in (State.PENDING, State.READY):
         return f"waits for retry {job.retry_count} of {most}"
     return f"{job.retry_count} of {most} retries used"
+
+
+def explain(id: JobId, database: Database = None, json: Json = False) -> None:
+    """Explain why a job is not running, or why it failed.
+
+    For a waiting job: its dependencies, time, queue, slots and workers. For a job that failed or was cancelled: the
+    error of its last attempt, the retries it used, when, and what to do.
+    """
+    from hanbeon.cli.arguments import check_ids
+    from hanbeon.cli.installation import ask
+    from hanbeon.cli.output import print_json
+    from hanbeon.quotation import plain
+
+    check_ids([id])
+    explanation = ask(database, lambda installation: installation.engine.explain(id))
+    if json:
+        print_json(explanation)
+        return
+    for reason in explanation.reasons:
+        typer.echo(plain(reason["text"]))

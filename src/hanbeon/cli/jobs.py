@@ -49,7 +49,7 @@ def jobs(
 async def _page(
     database: str | None, filters: dict[str, Any], work_item: str | None, *, oldest: bool, after: int, limit: int
 ) -> EngineJobPage:
-    from hanbeon.cli.checks import check_queue
+    from hanbeon.cli.arguments import check_queue
     from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.queues import read_queues
     from hanbeon.domain.job import check_whole
@@ -99,8 +99,7 @@ async def _in_order(
 
 
 def _row(job: EngineJob) -> list[Any]:
-    from hanbeon.cli.formats import progress_text, to_seconds
-    from hanbeon.cli.output import state_cell
+    from hanbeon.cli.output import progress_text, state_cell, to_seconds
     from hanbeon.domain.lifecycle import State
 
     note = "" if job.state is State.SUCCEEDED else progress_text(job.progress)

@@ -13,15 +13,13 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from hanbeon.cli import exits
-from hanbeon.cli.catalogue import NAMES, OF_SURFACES, TITLE, front_page
+from hanbeon.cli.catalogue import MODULES, NAMES, OF_SURFACES, TITLE, front_page
 from hanbeon.cli.command_words import running
 from hanbeon.cli.groups import STYLE
 from hanbeon.cli.location import with_location
 from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 from hanbeon.surfaces.surface import load
-
-_PACKAGES = ("demo", "top")
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -52,8 +50,7 @@ class _Commands(MutableMapping[str, Any]):
 def _load(name: str) -> Any:
     """Import a command and build it, once: typer takes dozens of milliseconds for a group."""
     noun = name.replace("-", "_")
-    module = f"{noun}.commands" if name in _PACKAGES else noun
-    reference = OF_SURFACES[name].reference if name in OF_SURFACES else f"hanbeon.cli.{module}:{noun}"
+    reference = OF_SURFACES[name].reference if name in OF_SURFACES else f"hanbeon.cli.{MODULES.get(name, noun)}:{noun}"
     found = load(reference)
     if isinstance(found, typer.Typer):
         group = get_command(found)

@@ -54,7 +54,7 @@ def _counts_text(found: Mapping[str, int]) -> str:
 
 
 async def _count(database: str | None, age: float | None) -> dict[str, int]:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.app_loader import open_app
 
     async with open_app(database) as app:
         return await app.store.read(
@@ -63,7 +63,7 @@ async def _count(database: str | None, age: float | None) -> dict[str, int]:
 
 
 async def _prune(database: str | None, age: float | None) -> None:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.app_loader import open_app
 
     async with open_app(database) as app:
         store = app.store

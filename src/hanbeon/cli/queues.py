@@ -66,7 +66,7 @@ async def read_queues(installation: Installation, **query: Any) -> EngineQueues:
 
 
 def _row(queue: EngineQueue) -> list[Any]:
-    from hanbeon.cli.formats import brief
+    from hanbeon.cli.output import brief
     from hanbeon.domain.lifecycle import State
 
     return [
@@ -80,7 +80,7 @@ def _row(queue: EngineQueue) -> list[Any]:
 
 
 def _percentiles(spans: Spans | None) -> tuple[str, str]:
-    from hanbeon.cli.formats import brief
+    from hanbeon.cli.output import brief
 
     return (brief(spans.p50), brief(spans.p95)) if spans else ("", "")
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 def tasks(app: AppName = None, json: Json = False) -> None:
     """List the tasks of an App or of hanbeon.toml with their executor, queue and options."""
     from hanbeon.cli.app_loader import load_app
-    from hanbeon.cli.formats import brief
-    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.output import brief, print_json, print_table
 
     found = sorted(load_app(app).tasks, key=lambda task: task.name)
     if json:

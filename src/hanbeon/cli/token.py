@@ -42,8 +42,7 @@ def create(
 @token.command("list")
 def list_(database: Database = None, json: Json = False) -> None:
     """List all tokens, revoked ones included, without their secrets."""
-    from hanbeon.cli.formats import to_seconds
-    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.output import print_json, print_table, to_seconds
 
     found = ask(database, lambda app: app.engine.tokens())
     if json:

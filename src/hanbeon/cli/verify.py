@@ -37,7 +37,7 @@ def verify(
 
 async def audit(url: str) -> VerifyReport:
     """Return the report on a database that exists."""
-    from hanbeon.cli.open_app import refuse_missing_file
+    from hanbeon.cli.app_loader import refuse_missing_file
     from hanbeon.surfaces.store_parts import whole_store
     from hanbeon.surfaces.verify import verify
 

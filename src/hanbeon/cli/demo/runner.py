@@ -13,9 +13,8 @@ from rich.console import Console
 from rich.live import Live
 
 from hanbeon.cli.demo.board import Board
-from hanbeon.cli.demo.lines import closing_line, event_line
 from hanbeon.cli.demo.pipeline import Pipeline
-from hanbeon.cli.demo.view import View
+from hanbeon.cli.demo.view import View, closing_line, event_line
 from hanbeon.service.verify import render
 from hanbeon.surfaces.verify import verify
 

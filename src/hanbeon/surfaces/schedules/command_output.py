@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.formats import to_seconds
-from hanbeon.cli.output import STATE_STYLES, Cell
+from hanbeon.cli.output import STATE_STYLES, Cell, to_seconds
 from hanbeon.domain.lifecycle import STATES
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus

@@ -120,8 +120,7 @@ async def _run(
     target: str | None, database: str | None, task: str, args: dict[str, Any], *, wait: bool, log: bool, json: bool
 ) -> None:
     from hanbeon.cli.installation import open_with_tasks
-    from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
-    from hanbeon.cli.new_job import warn_without_worker
+    from hanbeon.cli.new_job import hint_on_interrupt, wait_for, warn_without_worker
     from hanbeon.cli.output import print_json
 
     async with open_with_tasks(target, database) as (installation, has_tasks):

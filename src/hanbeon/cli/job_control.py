@@ -1,4 +1,4 @@
-"""`hanbeon cancel`"""
+"""Commands that change jobs: `hanbeon cancel`, `retry` and `priority`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.options import (
     Database,
+    JobIds,
     Json,
     MaybeJobIds,
     QueueFilter,
@@ -22,6 +23,46 @@ from hanbeon.rule import Rule
 if TYPE_CHECKING:
     from hanbeon.domain.lifecycle import State
     from hanbeon.surfaces.installation import Installation
+
+
+def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
+    """Retry failed or cancelled jobs, with their full number of retries."""
+    from hanbeon.cli.bulk_jobs import for_each_job
+
+    for_each_job(database, ids, _retry, json=json)
+
+
+async def _retry(installation: Installation, job_id: str) -> State:
+    return (await installation.engine.retry(job_id)).state
+
+
+def priority(
+    ids: JobIds,
+    database: Database = None,
+    to: Annotated[
+        int | None, typer.Option("--to", metavar="N", help="The new priority; lower runs first.", show_default=False)
+    ] = None,
+    urgent: Annotated[
+        bool | None,
+        typer.Option("--urgent/--not-urgent", help="Run before all jobs that are not urgent.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Change the priority or urgency of unfinished jobs."""
+    from hanbeon.cli.bulk_jobs import for_each_job
+    from hanbeon.errors import InvalidInput
+
+    if to is None and urgent is None:
+        raise InvalidInput(Rule("no_priority_given"), field="priority")
+
+    given: dict[str, Any] = {"priority": to, "urgent": urgent}
+    changes: Any = {name: value for name, value in given.items() if value is not None}
+
+    async def reprioritise(installation: Installation, job_id: str) -> State:
+        return (await installation.engine.reprioritise(job_id, **changes)).state
+
+    for_each_job(database, ids, reprioritise, json=json)
+
 
 _NO_WORK_ITEMS = "a server has no such filter"
 
@@ -97,7 +138,7 @@ async def _count(database: str | None, filters: dict[str, Any]) -> tuple[int, bo
 
 
 async def _cancel_all(database: str | None, filters: dict[str, Any]) -> list[str]:
-    from hanbeon.cli.checks import check_queue
+    from hanbeon.cli.arguments import check_queue
     from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.queues import read_queues
 

@@ -1,4 +1,4 @@
-"""`hanbeon limit`"""
+"""Commands that change queues: `hanbeon limit`, `pause` and `resume`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hanbeon.cli.completion import queue_names
-from hanbeon.cli.options import Create, Database, Json
+from hanbeon.cli.options import Create, Database, Json, Queues
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 
@@ -73,3 +73,17 @@ def _numbers(pairs: list[str], field: str) -> dict[str, int]:
 def _merged(now: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int] | None:
     """Return the limits with the changes, or None to keep them. Zeros are kept: for a key, 0 overrides max_per_key."""
     return {**now, **changes} if changes else None
+
+
+def pause(queues: Queues, database: Database = None, create: Create = False, json: Json = False) -> None:
+    """Pause queues on every worker. Running jobs finish; no more are started."""
+    from hanbeon.cli.bulk_queues import change_each
+
+    change_each(database, queues, lambda _: {"paused": True}, create=create, json=json)
+
+
+def resume(queues: Queues, database: Database = None, json: Json = False) -> None:
+    """Resume paused queues."""
+    from hanbeon.cli.bulk_queues import change_each
+
+    change_each(database, queues, lambda _: {"paused": False}, create=False, json=json)
