@@ -31,11 +31,10 @@ async def jobs(app: App, request: pytest.FixtureRequest) -> AsyncIterator[Instal
     async def greet(name: str) -> str:
         return f"Hello, {name}!"
 
-    async with app.worker():
-        pass  # Registers the task.
     async with serving(app, work=True) as server:
         url = server.url if request.param == "server" else app.settings.database_url
         async with connect(url) as opened:
+            await until(opened.engine.instances, lambda page: any("greet" in each.tasks for each in page.items))
             yield opened
 
 

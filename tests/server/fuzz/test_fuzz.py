@@ -112,7 +112,10 @@ def _known(client: Client) -> str:
     workflow = client.ask_now("POST", "/api/workflows?wait=20", body).json["id"]
     run = client.ask_now("POST", "/api/workflow/execute", {"workflow_id": workflow}).json["run_id"]
     replay, export = _known_export(client)
+    script = client.ask_now("GET", "/dashboard/app.js").body.decode()
+    chunks = re.findall(r"chunks/([\w-]+\.js)", script)
     known = {
+        "/dashboard/chunks/{name}": [{"name": name} for name in chunks],
         "/api/offices/{id}": [{"id": office}],
         "/api/offices/{id}/jobs/{jobId}": [{"id": office, "jobId": job["id"]} for job in made],
         "/api/offices/{id}/webhooks/{webhookId}": [{"id": office, "webhookId": webhook}],
