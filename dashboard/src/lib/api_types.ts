@@ -1202,7 +1202,6 @@ export type SchedulesExecution = {
   requested_by: null | string;
 };
 export type SchedulesExecutionStatus = "FAILED" | "PENDING" | "RUNNING" | "SUCCESS";
-export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
 export type WorkflowsExecution = {
   run_id: string;
   workflow_id: string;
@@ -1211,6 +1210,7 @@ export type WorkflowsExecution = {
   error_message: null | string;
   steps: Array<WorkflowStep>;
 };
+export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
 
 export interface Calls {
   "GET /healthz": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Liveness };
