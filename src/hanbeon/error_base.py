@@ -28,7 +28,7 @@ class HanbeonError(Exception):
     kind: ClassVar[Kind] = Kind.FAILED
     field: str | None = None
     rule: Rule | None = None
-    """What was broken, for programs and other languages; None where the message is text of its own."""
+    """The broken rule, for programs and other languages; None where the message is text of its own."""
 
     def __init__(self, message: object = "") -> None:
         if isinstance(message, Rule):
