@@ -11,7 +11,7 @@ from hanbeon.domain.explain import ExplanationCode
 from hanbeon.domain.timeline import MomentType
 from hanbeon.domain.timing.fire_times import NoteKind
 from hanbeon.rendering.renderer import RenderPhase
-from hanbeon.rule import TABLE
+from hanbeon.rule import read_rules, rule_files
 from hanbeon.server import dashboard, docs_pages, health, session
 from hanbeon.server.openapi import describe, problems_of
 from hanbeon.settings import Settings
@@ -21,7 +21,7 @@ from hanbeon.surfaces.schema import ExplanationReason
 from tests.docs.markdown import ROOT
 
 _TEXTS = json.loads((ROOT / "dashboard/src/lib/server_texts.json").read_text())
-_RULES = json.loads(TABLE.read_bytes())
+_RULES = read_rules(*rule_files())
 _OPERATIONS = [*health.OPERATIONS, *session.OPERATIONS, *(each for surface in SURFACES for each in surface.operations)]
 _CODES: dict[str, Iterable[str]] = {
     "explanation": ExplanationCode,
