@@ -81,7 +81,7 @@ demo: setup ## Watch a worker run a graph of jobs
 
 # ALL=1 has one run, with one collection and one end at which workers wait for the last tests; a full case proves what
 # its short one does.
-test: setup servers ## Run every check and the tests, with real servers (about 12 minutes on two cores); ALL=1 adds make test-slow
+test: setup servers ## Run every check and the tests, with real servers (about 9 minutes on two cores); ALL=1 adds make test-slow
 	@$(MAKE) -j2 --output-sync=target lint bytecode units
 	$(PYTEST) $(JOBS) -m "not $(if $(ALL),short,slow)" --rerun-timing $(ARGS)
 
