@@ -14,6 +14,7 @@ import pytest
 
 from hanbeon import App, ChainJob, Installation, connect
 from hanbeon.client.installation import RemoteInstallation, fill_of, methods_of, positional_fields
+from hanbeon.client.problems import Problem, error_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, InvalidInput, JobNotFound, OfficeNotFound, ScheduleNotFound, WrongState
 from hanbeon.surfaces.engine import schemas
@@ -124,6 +125,13 @@ def test_url_decides_and_strangers_are_refused(tmp_path: Path) -> None:
         _ = remote.workflows.declare
     with pytest.raises(TypeError, match="requires 1 arguments"):
         fill_of(next(each for each in SURFACES[0].operations if each.call == "job"), (), {})
+
+
+def test_problem_replaces_nothing_that_exceptions_have() -> None:
+    said = {"code": "job_not_found", "detail": "no such job", "args": "other", "__class__": "X", "ids": ["a", "b"]}
+    error = error_of(Problem(404, said, None))
+    assert isinstance(error, JobNotFound)
+    assert (str(error), vars(error)["ids"]) == ("no such job", ("a", "b"))
 
 
 def test_remote_methods_take_the_arguments_of_services() -> None:

@@ -147,7 +147,8 @@ def error_of(problem: Problem) -> HanbeonError | None:
     error = kind.__new__(kind, problem.detail)
     error.field, error.rule = problem.field, problem.rule
     for name, value in problem.more.items():
-        setattr(error, name, tuple(value) if isinstance(value, list) else value)
+        if not hasattr(HanbeonError, name):  # A server must not replace what every exception has.
+            setattr(error, name, tuple(value) if isinstance(value, list) else value)
     return error
 
 
