@@ -1,4 +1,4 @@
-"""The example of docs/testing.md is a test module; here it runs as one."""
+"""The examples of docs/testing.md are test modules; here they run as such."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,20 +11,26 @@ from tests.docs.markdown import ROOT, blocks, name
 PAGE = ROOT / "docs" / "testing.md"
 
 
-def example() -> dict[str, Any]:
-    (block,) = [block for block in blocks(PAGE) if block.language == "python"]
+def _tests(place: int) -> dict[str, Any]:
+    """Return the tests of an example."""
+    block = [block for block in blocks(PAGE) if block.language == "python"][place]
     scope: dict[str, Any] = {}
     exec(compile(block.text, name(PAGE), "exec"), scope)
-    return scope
+    return {word: found for word, found in scope.items() if word.startswith("test_")}
 
 
-TESTS = {word: found for word, found in example().items() if word.startswith("test_")}
+KIT, SIMULATION = _tests(0), _tests(1) | _tests(2)
 
 
-@pytest.mark.parametrize("word", TESTS)
-async def test_the_example_passes(word: str) -> None:
-    test: Callable[[], Awaitable[None]] = TESTS[word]
+@pytest.mark.parametrize("word", KIT)
+async def test_the_example_of_the_kit_passes(word: str) -> None:
+    test: Callable[[], Awaitable[None]] = KIT[word]
     await test()
+
+
+@pytest.mark.parametrize("word", SIMULATION)
+def test_the_example_of_the_simulation_passes(word: str) -> None:
+    SIMULATION[word]()
 
 
 def test_every_method_of_the_kit_is_described_and_no_other() -> None:

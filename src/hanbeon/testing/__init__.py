@@ -1,6 +1,7 @@
-"""The public test kit: an App worked by hand on a clock that stands still, and jobs in any state."""
+"""The public test kit: an App worked by hand on a clock that stands still, jobs in any state, and crashes."""
 
 from hanbeon.testing.clock import VirtualClock
 from hanbeon.testing.kit import TestKit
+from hanbeon.testing.trial import SimulationFailed, effects, simulate
 
-__all__ = ["TestKit", "VirtualClock"]
+__all__ = ["SimulationFailed", "TestKit", "VirtualClock", "effects", "simulate"]

@@ -72,7 +72,7 @@ class Factory:
         # Of a task that this App does not know, as another one's worker left it.
         stranger: Task[[], None] = Task(task, _nothing, TaskOptions())
         request = JobRequest(task=stranger, args=to_json_text(args or {}, "an argument", "args")).set(**options)
-        new = request.to_new_job(self._app.settings.zone)
+        new = request.to_new_job(self._app.settings.zone_of_naive)
         new.validate(self._app.settings.max_payload_bytes)
         made = await self._app.store.enqueue([new])
         return Job(self._app, made[0].id, stranger, created=made[0].created)

@@ -52,7 +52,7 @@ class TestKit:
     ) -> None:
         """`start` is the time on the clock; `limit` how many real seconds to wait for bodies before giving up."""
         self.app = app
-        self.clock = VirtualClock(START_US if start is None else instant_us(start, app.settings.zone))
+        self.clock = VirtualClock(START_US if start is None else instant_us(start, app.settings.zone_of_naive, "start"))
         self._url, self._concurrency, self._limit = url, concurrency, limit
         self._undo = contextlib.AsyncExitStack()
         self._worker: Worker | None = None
@@ -84,7 +84,7 @@ class TestKit:
     def worker(self) -> Worker:
         """The worker that is ticked; its loops can be stepped one by one."""
         if self._worker is None:
-            raise AppNotOpen("the kit is not open; use `async with TestKit(app) as kit:`")
+            raise AppNotOpen(Rule("kit_not_open"))
         return self._worker
 
     # Working

@@ -1,0 +1,1 @@
+"""Simulated runs of a workload of everything that the contract has."""

@@ -1,0 +1,56 @@
+"""`python -m tests.simulation.directed`: run the mutants, and write who caught them; with names, show only these.
+
+`--case NAME` runs one directed plan on the product that is imported, `--trace` shows all that happened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.simulation.__main__ import show
+from tests.simulation.directed import mutation
+from tests.simulation.directed.case import Runner
+from tests.simulation.directed.library import CASES, MUTANTS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.directed", description=__doc__)
+    parser.add_argument("mutants", nargs="*", help="names or parts of them; none: all")
+    parser.add_argument("--case", help="run a directed plan, by its name or a part of it")
+    parser.add_argument("--trace", action="store_true", help="print all that happened")
+    parser.add_argument("--kinds", action="store_true", help="print the rules that found something, as JSON")
+    chosen = parser.parse_args()
+    if chosen.kinds:
+        print(mutation.kinds_as_json(chosen.case))
+        return 0
+    if chosen.case is not None:
+        return _run_cases(chosen.case, traced=chosen.trace)
+    names = [name for name in MUTANTS if not chosen.mutants or any(part in name for part in chosen.mutants)]
+    caught = {}
+    for name in names:
+        case, mutant = MUTANTS[name]
+        caught[name] = rules = mutation.caught_by(case, mutant)
+        print(f"{name:60} {', '.join(rules) or 'NOT CAUGHT'}", flush=True)
+    if not chosen.mutants:
+        mutation.write(caught)
+    return 0 if all(caught.values()) else 1
+
+
+def _run_cases(part: str, *, traced: bool) -> int:
+    found = 0
+    with Runner.ready() as runner:
+        for name, case in CASES.items():
+            if part not in name:
+                continue
+            print(name)
+            for result in runner.run(case, traced=traced):
+                found += len(result.findings)
+                print(f"  {result.processor_seconds:.2f} s, {result.jobs} jobs, {result.bodies} bodies")
+                if result.findings or traced:
+                    show(result, traced=traced)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Runs of directed plans on broken products, and the record of which rules noticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tests.simulation.directed.broken_copy import broken_copy
+from tests.simulation.directed.case import Case, Mutant, Runner
+from tests.simulation.directed.library import CASES, MUTANTS, SUBJECTS
+
+RECORD = Path(__file__).parent / "caught.json"
+_ROOT = Path(__file__).parents[3]
+_REAL_SECONDS = 400
+
+
+class Caught(msgspec.Struct, frozen=True):
+    """A line of the record."""
+
+    subject: str
+    mutant: str
+    plan: str
+    rules: tuple[str, ...]
+
+
+def kinds_as_json(name: str) -> str:
+    """Run a directed plan; return the rules that found something."""
+    with Runner.ready() as runner:
+        return json.dumps(sorted({kind for result in runner.run(CASES[name]) for kind in result.kinds}))
+
+
+def caught_by(case: Case, mutant: Mutant) -> Sequence[str]:
+    """Return the rules that notice the mutant in this plan."""
+    with broken_copy(mutant) as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.simulation.directed", "--case", case.name, "--kinds"],
+            cwd=_ROOT,
+            env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=_REAL_SECONDS,
+            check=False,
+        )
+    # A product that does not even start would prove nothing about the rules.
+    assert done.returncode == 0, f"{mutant.name}: {done.stderr[-2000:]}"
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def write(caught: Mapping[str, Sequence[str]]) -> None:
+    subject_of = {case.name: subject for subject, cases in SUBJECTS.items() for case in cases}
+    lines = [
+        Caught(subject_of[MUTANTS[name][0].name], name, MUTANTS[name][0].name, tuple(rules))
+        for name, rules in caught.items()
+    ]
+    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(lines), indent=1) + b"\n")
+
+
+def read() -> list[Caught]:
+    return msgspec.json.decode(RECORD.read_bytes(), type=list[Caught])

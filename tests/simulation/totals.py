@@ -1,0 +1,80 @@
+"""The totals that are kept: which seeds were run on which commit, and what was found."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from hanbeon.testing.simulation import Result
+
+FILE = Path(__file__).with_name("totals.toml")
+ROOT = Path(__file__).parents[2]
+_HEAD = """# Written by `make simulate SEEDS=1-200 ARGS=--keep`: the seeds of each commit, and those with findings.
+# A range that is run again on its commit goes on where it ended.
+"""
+_WATCHED = ("src", "tests/simulation")
+
+
+class Run(msgspec.Struct):
+    """A range of seeds on one commit, without gaps."""
+
+    commit: str
+    first: int
+    last: int
+    findings: list[int]
+    bodies: int
+    commits: int
+    virtual_hours: float
+    processor_minutes: float
+
+
+class Totals:
+    """The file."""
+
+    def __init__(self, file: Path = FILE) -> None:
+        self._file = file
+        text = file.read_text() if file.exists() else ""
+        self.runs = msgspec.convert(tomllib.loads(text).get("runs", []), list[Run])
+
+    def has(self, commit: str, seed: int) -> bool:
+        return any(run.commit == commit and run.first <= seed <= run.last for run in self.runs)
+
+    def add(self, commit: str, result: Result) -> None:
+        """Count a seed, in the range that it continues if there is one."""
+        run = next((each for each in self.runs if (each.commit, each.last) == (commit, result.seed - 1)), None)
+        if run is None:
+            run = Run(commit, result.seed, result.seed, [], 0, 0, 0.0, 0.0)
+            self.runs.append(run)
+        run.last = result.seed
+        run.findings += [result.seed] * bool(result.findings)
+        run.bodies += result.bodies
+        run.commits += result.commits
+        run.virtual_hours += result.virtual_seconds / 3600
+        run.processor_minutes += result.processor_seconds / 60
+
+    def write(self) -> None:
+        self._file.write_text(_HEAD + "".join(_table(run) for run in self.runs))
+
+
+def _table(run: Run) -> str:
+    rows = (f"{name} = {_value(value)}" for name, value in msgspec.structs.asdict(run).items())
+    return "\n[[runs]]\n" + "\n".join(rows) + "\n"
+
+
+def _value(value: str | float | list[int]) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(round(value, 3) if isinstance(value, float) else value)
+
+
+def commit() -> str:
+    """Return the commit of the tree. Raises if what is simulated, or how, differs from it."""
+    if changed := _git("status", "--porcelain", "--", *_WATCHED, ":!tests/simulation/totals.toml"):
+        raise SystemExit(f"totals are kept for commits only; commit or stash these first:\n{changed}")
+    return _git("rev-parse", "HEAD")[:12]
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60)
+    return done.stdout.strip()
