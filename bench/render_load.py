@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from bench.records import ROOT
-from hanbeon.rendering.render_options import RenderOptions
-from hanbeon.rendering.renderer import render_video
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
+from hanbeon.surfaces.exports.rendering.renderer import render_video
 
 _SAMPLE = ROOT / "examples" / "replay.jsonl"
 _SECONDS = 20.0

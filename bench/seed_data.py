@@ -160,7 +160,7 @@ def hold_one(query: Query, name: str) -> None:
 def _count(query: Query) -> None:
     """Rebuild the tallies. Only before the engine has written anything: its deltas would count twice."""
     query("TRUNCATE hanbeon.tally")
-    query(f"INSERT INTO hanbeon.tally (queue_id, state, jobs, ran_us) {statement('audit_counts', Postgres)}")
+    query(f"INSERT INTO hanbeon.tally (queue_id, state, jobs, ran_us) {_counts()}")
     query("UPDATE hanbeon.fold SET folded_to = (SELECT c.last_id FROM hanbeon.event_counter AS c)")
 
 
@@ -169,3 +169,8 @@ def settle_down(query: Query, *, analyzed: bool = True) -> None:
     if analyzed:
         query("VACUUM ANALYZE")
     query("CHECKPOINT")
+
+
+def _counts() -> str:
+    """Return the count of all jobs; its parameters are the range of their numbers."""
+    return statement("audit_counts", Postgres).replace("$1", "0").replace("$2", str(2**62))

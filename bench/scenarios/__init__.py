@@ -21,10 +21,11 @@ from bench.scenarios.schedules import Schedules
 from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
 from bench.scenarios.streams import Streams
+from bench.scenarios.verify import Verify
 
 _ALL: tuple[Scenario, ...] = (
     *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
-    *(Streams(), Rendering(), Bodies(), Bulk(), Chains(), Dashboards(), Soak()),
+    *(Streams(), Rendering(), Bodies(), Bulk(), Chains(), Dashboards(), Soak(), Verify()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -167,7 +167,8 @@ def test_dashboards_can_be_measured() -> None:
         _, apart = SCENARIOS["dashboards"].steps(rig)  # A worker in the server is measured in the same way.
         measured = list(apart.run())
     assert len({each.measure for each in measured}) == 2
-    assert all(each.values["rate"] > 0 and each.values["engine_us"] > 0 for each in measured)
+    # The meter begins at the first look that sees a job end: on a busy machine all may have ended by then.
+    assert all(each.values["rate"] > 0 and each.values["engine_us"] >= 0 for each in measured)
     assert ["requests" in each.values for each in measured] == [False, True]
 
 

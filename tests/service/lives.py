@@ -14,6 +14,7 @@ from hanbeon.store.operations.stream import Reply, StreamProgress, Verdict, appl
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.queue import queue_of_office
 from hanbeon.tasks.stream_call import StreamCall
+from hanbeon.testing.clock import VirtualClock
 from tests.store.world import new_id
 
 SECOND = 1_000_000
@@ -24,9 +25,15 @@ NOW = RetryPolicy(max_retries=5, base_us=0)
 class Lives:
     """The jobs of a history by name. Each has a task of its own name, so that a claim takes the one that is meant."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ids: dict[str, str] | None = None, clock: VirtualClock | None = None) -> None:
+        """`clock`: the store's, if it is in the test's hands; it is advanced before each call."""
         self.store = store
-        self.ids: dict[str, str] = {}
+        self.ids = {} if ids is None else ids
+        self._clock = clock
+
+    async def pass_time(self) -> None:
+        if self._clock is not None:
+            await self._clock.advance(0.001)
 
     def __getitem__(self, name: str) -> str:
         return self.ids[name]
@@ -37,13 +44,16 @@ class Lives:
         return NewJob(id=self.ids[name], task=name, depends_on=depends_on, policy=NOW, **fields)
 
     async def enqueue(self, *jobs: NewJob) -> None:
+        await self.pass_time()
         await self.store.enqueue(jobs)
 
     async def claim(self, *names: str, lease_us: int = 30 * SECOND) -> list[Claimed]:
+        await self.pass_time()
         answer = await self.store.claim(ClaimRequest(instance=1, tasks=names, want=100, lease_us=lease_us))
         return answer.jobs
 
     async def settle(self, held: Sequence[Claimed], outcome: Outcome) -> None:
+        await self.pass_time()
         settled = await self.store.complete([CompletionReport(job.seq, job.fence, outcome) for job in held])
         assert len(settled) == len(held)
 
@@ -69,13 +79,14 @@ class Lives:
     async def lose(self, name: str) -> None:
         """An attempt whose instance vanishes."""
         (held,) = await self.claim(name, lease_us=1)
+        await self.pass_time()
         recovered = await self.store.write(lambda tx: recover(tx, self.store.lanes, 100))
         assert [each.seq for each in recovered] == [held.seq]
 
 
-async def live(store: Store) -> Lives:
+async def live(store: Store, clock: VirtualClock | None = None) -> Lives:
     """Every reason of the lifecycle at least once, limits and a pause, and jobs left in every state."""
-    lives = Lives(store)
+    lives = Lives(store, clock=clock)
     await _graph(lives)
     await _ends(lives)
     await _offices(lives)

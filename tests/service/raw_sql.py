@@ -36,6 +36,8 @@ async def retell(store: Store, change: Callable[[Told], Told | None]) -> int:
     changed = 0
     for row in await run_sql(store, "SELECT seq, body FROM hanbeon.event_batch ORDER BY seq"):
         events = msgspec.json.decode(row["body"])
+        if isinstance(events, dict):
+            continue  # Groups of other jobs.
         changes = [change(dict(event)) for event in events]
         if any(changes):
             changed += sum(event is not None for event in changes)

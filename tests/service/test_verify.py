@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta, timezone
-from pathlib import Path
 
 import pytest
 
@@ -10,23 +9,20 @@ from hanbeon.domain.audit.findings import Code, FindingCode, Severity
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Raised, Returned
-from hanbeon.service.verify import SurfaceAudit, VerifyReport, render
+from hanbeon.service.verify import VerifyReport, render
 from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport as Settlement
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
-from hanbeon.surfaces.registry import SURFACES
-from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
 from hanbeon.surfaces.store_parts import add_surfaces, migrate
-from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing.clock import VirtualClock
-from tests.service.corruptions import DOCTORS, LOG
+from tests.clinic import Patient
+from tests.service.doctorings import DOCTORINGS, LOG
 from tests.service.lives import HOUR, NOW, SECOND, Lives, live
 from tests.service.raw_sql import age_changes, fold, is_first_limit, run_sql, seq_of
-from tests.service.schedule_corruptions import SCHEDULE_DOCTORS
 from tests.store.world import new_id
 
 
@@ -79,14 +75,9 @@ async def test_events_without_numbers_are_read_too(store: Store) -> None:
     ]
     await run_sql(store, "UPDATE hanbeon.event_batch SET first_id = NULL WHERE seq > $1", tail)
     await run_sql(store, "UPDATE hanbeon.event_counter SET last_id = $1", last)
-
-    async def number_nothing(limit: int = 1000) -> int:
-        return 0
-
-    numbering, store.number_events = store.number_events, number_nothing  # type: ignore[method-assign]
     unnumbered = await verify(store)
-    store.number_events = numbering  # type: ignore[method-assign]
     assert (unnumbered.findings, unnumbered.last_event) == ((), last)
+    await store.number_events()
     numbered = await verify(store)
     assert (numbered.findings, numbered.events) == ((), unnumbered.events)
     assert numbered.last_event == numbered.events
@@ -187,22 +178,6 @@ async def test_a_live_database_is_read_as_of_one_instant(store: Store) -> None:
     assert (await verify(store)).findings == ()
 
 
-# Doctored histories
-
-
-@pytest.mark.parametrize("name", DOCTORS)
-async def test_verify_finds_a_broken_history(store: Store, name: str) -> None:
-    doctor, expected = DOCTORS[name]
-    job_id = await doctor(store, await live(store))
-    report = await verify(store)
-    assert codes(report) == set(expected), render(report)
-    assert report.sound is (expected == (Code.STUCK_JOB,))
-    if job_id is not None:
-        assert job_id in {finding.job_id for finding in report.findings if finding.code is expected[0]}
-        assert job_id in render(report)
-    assert expected[0] in render(report)
-
-
 async def test_pages_neither_hide_nor_double_anything(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     lives = await live(store)
     whole = await verify(store)
@@ -210,18 +185,9 @@ async def test_pages_neither_hide_nor_double_anything(store: Store, monkeypatch:
         monkeypatch.setattr(f"hanbeon.store.operations.audit.{size}", 1)
     paged = await verify(store)
     assert (paged.findings, paged.jobs, paged.attempts, paged.events) == ((), whole.jobs, whole.attempts, whole.events)
-    doctor, expected = DOCTORS["a_batch_stands_twice"]
-    await doctor(store, lives)
-    assert codes(await verify(store)) == set(expected)
-
-
-def test_every_code_has_a_broken_history_and_documentation() -> None:
-    doctored = {code for _, codes in (*DOCTORS.values(), *SCHEDULE_DOCTORS.values()) for code in codes}
-    assert doctored == {*Code, *ScheduleCode}, "those of other surfaces are in tests/surfaces"
-    page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text()
-    audits: list[SurfaceAudit] = [load(each.verify) for each in SURFACES if each.verify is not None]
-    every = [*Code, *(code for audit in audits for code in audit.codes)]
-    assert [code for code in every if f"| `{code}` | {code.meaning} |" not in page] == []
+    (doctoring,) = [each for each in DOCTORINGS if each.name == "a_batch_stands_twice"]
+    await doctoring.doctor(Patient(store, VirtualClock(), lives.ids))
+    assert codes(await verify(store)) == {doctoring.invariant.code, *doctoring.also}
 
 
 # Rendering

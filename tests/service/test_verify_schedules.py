@@ -2,19 +2,19 @@
 
 import pytest
 
-from hanbeon.domain.audit.findings import Code
 from hanbeon.service.verify import VerifyReport, render
 from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing import TestKit
-from tests.service.schedule_corruptions import SCHEDULE_DOCTORS, Year, live
-
-WARNINGS = {Code.STUCK_JOB, ScheduleCode.STUCK_SCHEDULE}
+from tests.clinic import Patient
+from tests.surfaces.schedules.doctorings import DOCTORINGS, Year, begin, hold
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
 
 @pytest.fixture
 async def year(kit: TestKit) -> Year:
-    return await live(kit)
+    timetable = Timetable(kit, add_tasks(kit.app))
+    return await hold(timetable, await begin(timetable))
 
 
 async def _verify(year: Year) -> VerifyReport:
@@ -41,8 +41,7 @@ async def test_a_sound_history_has_no_findings(year: Year) -> None:
         *(pytest.param("all", overlap, marks=pytest.mark.slow) for overlap in ("skip", "allow")),
     ],
 )
-async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, overlap: str) -> None:
-    year = await live(kit)
+async def test_every_policy_leaves_a_sound_history(kit: TestKit, year: Year, misfire: str, overlap: str) -> None:
     year.timetable.gates.hold.set()
     await kit.settle()
     await year.timetable.schedules.pause(year.often.id)
@@ -64,18 +63,6 @@ async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, o
     await year.timetable.run()
     report = await _verify(year)
     assert report.findings == (), render(report)
-
-
-@pytest.mark.parametrize("name", SCHEDULE_DOCTORS)
-async def test_verify_finds_a_broken_history(year: Year, name: str) -> None:
-    doctor, expected = SCHEDULE_DOCTORS[name]
-    schedule_id = await doctor(year)
-    report = await _verify(year)
-    assert {finding.code for finding in report.findings} == set(expected), render(report)
-    assert report.sound is (set(expected) <= WARNINGS)
-    if schedule_id is not None:
-        assert schedule_id in {finding.schedule_id for finding in report.findings if finding.code is expected[0]}
-        assert schedule_id in render(report)
 
 
 async def test_verify_accepts_pruned_history(year: Year) -> None:
@@ -109,6 +96,6 @@ async def test_pages_neither_hide_nor_double_anything(year: Year, monkeypatch: p
     monkeypatch.setattr("hanbeon.surfaces.schedules.verify._SCHEDULES_A_PAGE", 1)
     report = await _verify(year)
     assert (report.findings, report.counts["schedules"]) == ((), 3)
-    doctor, expected = SCHEDULE_DOCTORS["a_fire_that_waited_is_forgotten"]
-    await doctor(year)
-    assert {finding.code for finding in (await _verify(year)).findings} == set(expected)
+    (doctoring,) = [each for each in DOCTORINGS if each.name == "a_fire_that_waited_is_forgotten"]
+    await doctoring.doctor(Patient(year.store, year.clock, year))
+    assert {finding.code for finding in (await _verify(year)).findings} == {doctoring.invariant.code}

@@ -7,10 +7,9 @@ import msgspec
 from hanbeon.domain.explain import Explanation, Facts, Holder, explain
 from hanbeon.domain.job import is_on_every_worker
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.dispatches import waiting_in
-from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.queries import dependencies_of, jobs_by_id
+from hanbeon.store.operations.instances import blockage_of, instances
+from hanbeon.store.operations.queries import dependencies_of, job_with_failure
 from hanbeon.store.records import lanes_of_queue
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
@@ -18,16 +17,16 @@ from hanbeon.store.tx import Tx
 _HOLDERS = 1000
 
 
-async def explain_job(store: Store, job_id: str, alive_within_us: int) -> Explanation:
-    """Answer from one consistent view of the database."""
-    return explain(await store.read(lambda tx: _facts(tx, job_id, alive_within_us)))
+async def explain_job(store: Store, job_id: str, alive_within_us: int, *, private: bool = False) -> Explanation:
+    """Answer from one consistent view of the database; of a `private` job without its traceback."""
+    return explain(await store.read(lambda tx: _facts(tx, job_id, alive_within_us, private)))
 
 
-async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
-    found = await jobs_by_id(tx, [job_id])
-    if not found:
-        raise JobNotFound(job_id)
-    job = found[0]
+async def _facts(tx: Tx, job_id: str, alive_within_us: int, private: bool) -> Facts:
+    job = await job_with_failure(tx, job_id)
+    if private:
+        job = msgspec.structs.replace(job, exception=None, traceback=None)
+    blockage = None if job.locked_by is None else await blockage_of(tx, job.locked_by)
     place = (await tx.fetch("queue_id_of", job_id))[0]
     queue = (await tx.fetch("queue_by_id", place["queue_id"]))[0]
     limits = msgspec.json.decode(queue["limits"], type=QueueLimits)
@@ -48,4 +47,6 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
         ],
         now=place["now"],
         stream=await waiting_in(tx, job),
+        blocked_us=None if blockage is None else blockage.us,
+        blocked_by=None if blockage is None else blockage.job,
     )

@@ -1,57 +1,28 @@
-"""Audit of a whole database: reads all of it and reports every row that contradicts a guarantee."""
+"""Audit of a whole database or of a part: reads it and reports every row that contradicts a guarantee."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from itertools import chain, groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.audit.case import Case, audit_case, audit_missing
-from hanbeon.domain.audit.findings import Code, Finding, FindingCode, Severity
-from hanbeon.domain.audit.history import AuditedBatch, Bounds, History
-from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
-from hanbeon.domain.statistics import all_states
-from hanbeon.domain.tally import Stock
-from hanbeon.store.operations import audit, tallies
+from hanbeon.cleanup import to_the_end
+from hanbeon.domain.audit.findings import Code, EngineInvariant, Finding, FindingCode, Findings, Invariant, Severity
+from hanbeon.service import table_audit
+from hanbeon.service.auditor import Auditor, AuditStopped, Checkpoint, Unit, UnitRun, Watch
+from hanbeon.service.work_file import WorkFile
+from hanbeon.store.operations.audit import WHOLE, Extent, Window
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
-_MISSED = "batches of its events are not in its index: readers of the queue miss them"
-_MISLEADING = "entries of its index name no folded batch with its events"
-# If a whole index is lost, the first rows show it as well as all.
-_ROWS_SHOWN = 10
-
-
-class QueueEventIndexes:
-    """Collects the inconsistencies: `look_at` all batches, then `finish`."""
-
-    def __init__(self) -> None:
-        self._wrong: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
-
-    async def look_at(self, tx: Tx, batches: Sequence[AuditedBatch]) -> None:
-        self._add(_MISSED, await audit.unindexed(tx, batches))
-
-    async def finish(self, tx: Tx) -> list[Finding]:
-        self._add(_MISLEADING, await audit.misleading(tx))
-        return list(self._findings())
-
-    def _add(self, what: str, rows: Iterable[dict[str, Any]]) -> None:
-        for row in rows:
-            number, shown = self._wrong.get((row["queue"], what), (0, []))
-            if number < _ROWS_SHOWN:
-                shown.append(row)
-            self._wrong[row["queue"], what] = (number + 1, shown)
-
-    def _findings(self) -> Iterator[Finding]:
-        for (queue, what), (number, shown) in sorted(self._wrong.items()):
-            yield Finding(code=Code.BROKEN_INDEX, message=f"{number} {what}", queue=queue, rows=tuple(shown))
-
-
-_NUMBERED_AT_ONCE = 1000
 _INSTANTS = frozenset(
     {"at", "created_at", "run_at", "started_at", "ended_at", "finished_at", "locked_until", "fire_at", "until"}
 )
@@ -65,16 +36,21 @@ class Audited(NamedTuple):
 
 
 class SurfaceAudit(NamedTuple):
-    """Audits the tables of a surface in a transaction that began at that instant; the codes of its own findings."""
+    """Audits the tables of a surface in a transaction that began at that instant; its own invariants.
+
+    `queue`: the queue that all its jobs are in, so that an audit of that queue includes it.
+    """
 
     run: Callable[[Tx, int], Awaitable[Audited]]
-    codes: Sequence[FindingCode]
+    invariants: Sequence[Invariant]
+    queue: str | None = None
 
 
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of rows that an audit checked, and its findings: errors first, in the order of the codes.
 
-    `counts` has the rows of the surfaces.
+    `counts` has the rows of the surfaces. `read_at` are the instants of the views of the database: more than one if the
+    audit was resumed. `unchecked`: the codes that an audit of a part cannot find.
     """
 
     at: int
@@ -86,6 +62,13 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int]
     pruned: bool
     findings: tuple[Finding, ...]
+    omitted: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """How many further findings of each code there are."""
+    read_at: tuple[int, ...] = ()
+    queue: str | None = None
+    since: int | None = None
+    until: int | None = None
+    unchecked: tuple[FindingCode, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -97,165 +80,154 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
         return not self.errors
 
 
-async def audit_database(store: Store, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
-    """Audit the engine's tables and those of the surfaces, as they are at one instant.
+async def audit_database(
+    store: Store,
+    surfaces: Sequence[SurfaceAudit],
+    window: Window = WHOLE,
+    *,
+    resume: Path | None = None,
+    watch: Watch | None = None,
+) -> VerifyReport:
+    """Audit the engine's tables and those of the surfaces, or the part of them in the window, as of one instant.
 
-    Writes nothing, except that it numbers events that have no public number yet.
-
-    Exact on a quiet database. On a live one it reads one consistent snapshot, in which every job stands together with
-    the events of its moves; what moves meanwhile is left for the next time. Memory grows with the jobs that have
-    events and the attempts of limited queues, never with the number of events.
+    Writes nothing to the database. Exact on a quiet one; on a live one it reads one consistent snapshot, in which every
+    job stands together with the events of its moves. What does not fit into memory is in a work file: `resume` names
+    it, and an audit that was interrupted continues from there. `watch` is called with the share that is done, from
+    another thread.
     """
-    while await store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
-        pass
-    return await store.read(lambda tx: _audit(tx, surfaces))
+    rules = {str(rule): rule for rule in chain(EngineInvariant, *(each.invariants for each in surfaces))}
+    file = WorkFile.temporary() if resume is None else WorkFile.open(resume)
+    stopped = threading.Event()
+    try:
+        auditor = Auditor(store.incarnation, window, file, _units(surfaces, window), rules)
+
+        def tell(step: str, share: float) -> None:
+            if stopped.is_set():
+                raise AuditStopped
+            if watch is not None:
+                watch(step, share)
+
+        async def read() -> None:
+            with contextlib.suppress(AuditStopped):
+                await store.read(lambda tx: auditor.run(tx, tell))
+
+        await to_the_end(read(), stopped.set)
+    except BaseException:
+        file.close()
+        raise
+    file.delete()
+    return _report(auditor, window, surfaces)
 
 
-async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
-    bounds = await audit.bounds(tx)
-    history = History(bounds)
-    indexes = QueueEventIndexes()
-    async for batches in audit.batches(tx):
-        for batch in batches:
-            history.follow(batch)
-        await indexes.look_at(tx, batches)
-    history.finish()
-    timelines = _timelines(history, await audit.current_changes(tx))
-    jobs = _Jobs(bounds, timelines)
-    after = 0
-    while page := await audit.cases(tx, after, history.traces):
-        for case in page:
-            jobs.look_at(case)
-        after = page[-1].job.seq
-    parts = [await each.run(tx, bounds.now) for each in surfaces]
-    order = {code: place for place, code in enumerate(chain(Code, *(each.codes for each in surfaces)))}
-    findings = [
-        *history.findings,
-        *jobs.findings,
-        *(finding for job_id, trace in history.traces.items() for finding in audit_missing(job_id, trace)),
-        *_orphans(await audit.orphans(tx)),
-        *_doubled_keys(await audit.doubled_keys(tx)),
-        *_broken_logs(await audit.broken_logs(tx)),
-        *_broken_dispatches(await audit.broken_dispatches(tx)),
-        *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
-        *await indexes.finish(tx),
-        *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
-        *(finding for part in parts for finding in part.findings),
-    ]
+def _report(auditor: Auditor, window: Window, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
+    state, codes = auditor.state, [*Code, *(rule.code for each in surfaces for rule in each.invariants)]
+    assert state.extent is not None
+    assert state.numbering is not None
+    order = {code: order_of for order_of, code in enumerate(dict.fromkeys(codes))}
+    bounds, findings = state.extent.bounds, auditor.findings
+
+    def order_of(finding: Finding) -> tuple[bool, int, str]:
+        return finding.severity is not Severity.ERROR, order[finding.code], finding.job_id or ""
+
     return VerifyReport(
-        at=bounds.now,
-        jobs=jobs.jobs,
-        attempts=jobs.attempts,
-        events=history.events,
-        counts={name: number for part in parts for name, number in part.counts.items()},
+        at=state.read_at[-1],
+        jobs=state.jobs,
+        attempts=state.attempts,
+        events=state.numbering.events,
+        counts=state.counts,
         first_event=bounds.first_id,
         last_event=bounds.last_id,
-        pruned=not bounds.whole,
-        findings=tuple(
-            sorted(findings, key=lambda finding: (finding.severity is not Severity.ERROR, order[finding.code]))
-        ),
+        pruned=not bounds.whole and window.since is None,
+        findings=tuple(sorted(findings.kept, key=order_of)),
+        omitted=dict(findings.omitted),
+        read_at=tuple(state.read_at),
+        **window._asdict(),
+        unchecked=_unchecked(window, surfaces),
     )
 
 
-def _timelines(history: History, current: dict[str, SlotChange]) -> dict[str, Timeline]:
-    """Return the limits over time of each queue that ever had any. Pruned changes are known from the queue's row."""
-    whole = history.bounds.whole
-    changes = history.changes if whole else {name: [change] for name, change in current.items()} | history.changes
-    timelines = {name: Timeline(each, whole=whole) for name, each in changes.items()}
-    return {name: timeline for name, timeline in timelines.items() if timeline.matters}
+def _units(surfaces: Sequence[SurfaceAudit], window: Window) -> list[Unit]:
+    """Return what is checked beside the history and the rows of jobs. A part of a database has less of it."""
+    units = list[Unit]() if window.timed else [Unit("tallies", partial(table_audit.tallies, queue=window.queue))]
+    units.append(Unit("logs", partial(table_audit.logs, window=window)))
+    if window == WHOLE:
+        units += [
+            Unit("keys", table_audit.keys),
+            Unit("orphans", table_audit.orphans),
+            Unit("dispatches", table_audit.dispatches),
+            Unit("index", table_audit.index),
+        ]
+    return [*units, *(Unit(f"surface {n}", _unit(each)) for n, each in enumerate(surfaces) if _includes(window, each))]
 
 
-class _Jobs:
-    """Checks jobs one by one, and records when those of limited queues ran."""
-
-    def __init__(self, bounds: Bounds, timelines: dict[str, Timeline]) -> None:
-        self._bounds = bounds
-        self.intervals = {queue: Intervals() for queue in timelines}
-        self.findings: list[Finding] = []
-        self.jobs = 0
-        self.attempts = 0
-
-    def look_at(self, case: Case) -> None:
-        self.jobs += 1
-        self.attempts += len(case.attempts) + (case.held is not None)
-        self.findings += audit_case(case, self._bounds)
-        job = case.job
-        if job.queue is None or (intervals := self.intervals.get(job.queue)) is None:
-            return
-        for each in case.attempts:
-            start = case.slot_from(each.attempt, each.started_at)
-            intervals.add(job.id, each.attempt, job.role, job.key, start, each.ended_at)
-        if case.held is not None and job.started_at is not None:
-            intervals.add(job.id, case.held, job.role, job.key, case.slot_from(case.held, job.started_at))
-        elif case.waits_for_worker and job.dispatched_at is not None:
-            intervals.add(job.id, job.fence, job.role, job.key, job.dispatched_at)
+def _includes(window: Window, surface: SurfaceAudit) -> bool:
+    return not window.timed and window.queue in (None, surface.queue)
 
 
-def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
-    for seq, group in groupby(rows, key=lambda row: row["job"]):
-        found = tuple(group)
-        message = (
-            f"job #{seq} is gone, but {len(found)} rows of its id, attempts, dependencies, logs and traces are left"
-        )
-        yield Finding(code=Code.LOST_JOB, message=message, rows=found)
+def _unit(surface: SurfaceAudit) -> UnitRun:
+    async def run(tx: Tx, extent: Extent, state: Checkpoint, findings: Findings) -> Mapping[str, int]:
+        audited = await surface.run(tx, extent.bounds.now)
+        findings.add(audited.findings)
+        return audited.counts
+
+    return run
 
 
-def _broken_dispatches(rows: list[dict[str, Any]]) -> Iterator[Finding]:
-    for row in rows:
-        what = f"the request of attempt {row['fence']} to its stream workers"
-        message = f"{what} is gone, though it goes on" if row["kind"] == "missing" else f"{what} outlives it"
-        yield Finding(code=Code.BROKEN_DISPATCH, message=message, job_id=row["job_id"], rows=(row,))
+_OF_ALL = (Code.BROKEN_DISPATCH,)
+"""Codes that only an audit of a whole database can find."""
 
 
-def _doubled_keys(rows: list[dict[str, Any]]) -> Iterator[Finding]:
-    for (kind, key), group in groupby(rows, key=lambda row: (row["kind"], row["key"])):
-        found = tuple(group)
-        message = f"{kind} {key!r} is held by {len(found)} jobs"
-        yield Finding(code=Code.DOUBLED_JOB, message=message, job_id=found[0]["job_id"], rows=found)
-
-
-def _broken_logs(rows: list[dict[str, Any]]) -> Iterator[Finding]:
-    for job_id, group in groupby(rows, key=lambda row: row["job_id"]):
-        found = tuple(group)
-        message = f"{len(found)} rows of its log belong to no attempt of it, or repeat lines"
-        yield Finding(code=Code.BROKEN_LOG, message=message, job_id=job_id, rows=found)
-
-
-def _tallies(stored: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Finding]:
-    for queue in sorted(stored.keys() | found.keys()):
-        tally, count = stored.get(queue, Stock()), found.get(queue, Stock())
-        if all_states(tally) != all_states(count) or tally.ran != count.ran:
-            rows = tuple(
-                {"from": source, **msgspec.to_builtins(all_states(each)), "ran_us": each.ran}
-                for source, each in (("tallies", tally), ("jobs", count))
-            )
-            yield Finding(
-                code=Code.TALLY_MISMATCH, message="its tallies are not those of its jobs", queue=queue, rows=rows
-            )
+def _unchecked(window: Window, surfaces: Sequence[SurfaceAudit]) -> tuple[FindingCode, ...]:
+    """Return the codes that an audit of this part cannot find."""
+    if window == WHOLE:
+        return ()
+    left_out = [rule.code for each in surfaces if not _includes(window, each) for rule in each.invariants]
+    return tuple(dict.fromkeys([*_OF_ALL, *([Code.TALLY_MISMATCH] if window.timed else []), *left_out]))
 
 
 def render(report: VerifyReport, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
     """Format the report: a verdict, then every finding with its rows, at most `most` of each code (None: all)."""
-    lines = [_verdict(report)]
+    lines = [_verdict(report, zone)]
+    if report.unchecked:
+        lines.append(f"not checked in a part: {', '.join(report.unchecked)}")
+    if len(report.read_at) > 1:
+        views = ", ".join(_instant(at, zone) for at in report.read_at)
+        lines.append(f"resumed: what was compared before is as of its own view of the database ({views})")
     for code, group in groupby(report.findings, key=lambda finding: finding.code):
         findings = list(group)
-        lines += ["", f"{findings[0].severity} {code} ({len(findings)}): {code.meaning}"]
+        lines += [
+            "",
+            f"{findings[0].severity} {code} ({len(findings) + report.omitted.get(code, 0):,}): {code.meaning}",
+        ]
         for finding in findings[:most]:
             lines.append(f"  {_subject(finding)}{finding.message}")
             lines += [f"    {_row(row, zone)}" for row in finding.rows]
-        if most is not None and len(findings) > most:
-            lines.append(f"  … and {len(findings) - most} more")
+        shown = len(findings) if most is None else min(most, len(findings))
+        if more := len(findings) - shown + report.omitted.get(code, 0):
+            lines.append(f"  … and {more:,} more")
     return "\n".join(lines)
 
 
-def _verdict(report: VerifyReport) -> str:
+def _verdict(report: VerifyReport, zone: tzinfo) -> str:
     seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
     seen += "".join(f", {number:,} {name.replace('_', ' ')}" for name, number in report.counts.items() if number)
+    seen += _part(report, zone)
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)
+    # A code has one severity; there is no omitted finding without others of its code.
+    severities: dict[str, Severity] = {finding.code: finding.severity for finding in report.findings}
+    for code, number in report.omitted.items():
+        counted[severities[code]] += number
     found = ", ".join(f"{counted[each]:,} {each}{'s' * (counted[each] != 1)}" for each in Severity if counted[each])
     return f"{'sound' if report.sound else 'NOT SOUND'}: {found + ' in ' if found else ''}{seen}"
+
+
+def _part(report: VerifyReport, zone: tzinfo) -> str:
+    """Say which part of a database was audited, if it was not all of it."""
+    part = "" if report.queue is None else f" of queue {report.queue!r}"
+    part += "" if report.since is None else f" since {_instant(report.since, zone)}"
+    return part + ("" if report.until is None else f" until {_instant(report.until, zone)}")
 
 
 def _subject(finding: Finding) -> str:
@@ -273,7 +245,11 @@ def _row(row: dict[str, Any], zone: tzinfo) -> str:
 
 def _value(name: str, value: Any, zone: tzinfo) -> str:
     if name in _INSTANTS and isinstance(value, int):
-        # Counted from the epoch as whole numbers: a float of seconds is off by a microsecond at times.
-        instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=value)
-        return instant.astimezone(zone).isoformat(timespec="microseconds")
+        return _instant(value, zone)
     return str(value)
+
+
+def _instant(micros: int, zone: tzinfo) -> str:
+    # Counted from the epoch as whole numbers: a float of seconds is off by a microsecond at times.
+    instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+    return instant.astimezone(zone).isoformat(timespec="microseconds")

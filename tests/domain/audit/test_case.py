@@ -2,11 +2,22 @@
 
 from typing import Any
 
-from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts, audit_case
+from hanbeon.domain.audit.case import (
+    AttemptFacts,
+    Case,
+    DependencyFacts,
+    JobFacts,
+    audit_case,
+    compare,
+    pack_job,
+    unpack_jobs,
+)
 from hanbeon.domain.audit.findings import Code, FindingCode, Severity
-from hanbeon.domain.audit.history import Bounds, Trace
+from hanbeon.domain.audit.history import Bounds
+from hanbeon.domain.audit.moves import REASON_NUMBERS, STATE_NUMBERS, Trace
 from hanbeon.domain.lifecycle import AttemptStatus, State
 
+JOB = "00000000-0000-0000-0000-00000000000a"
 WHOLE = Bounds(now=1_000_000_000, oldest_at=0, first_id=1, last_id=100)
 SUCCEEDED = DependencyFacts(dependency=7, id="d", state=State.SUCCEEDED, finished_at=5)
 FAILED = DependencyFacts(dependency=8, id="f", state=State.FAILED, finished_at=5)
@@ -30,10 +41,9 @@ def found(
     fence = given.get("fence", max(numbers, default=0) + running)
     values: dict[str, Any] = {
         "seq": 1,
-        "id": "j",
+        "id": JOB,
         "queue": "q",
-        "role": "",
-        "key": "",
+        "lane": 1,
         "unmet": 0,
         "blocked": given.get("unmet", 0) > 0,
         "created_at": 1,
@@ -41,16 +51,15 @@ def found(
         "started_at": 100 if running else None,
         "locked_until": WHOLE.now if running else None,
     }
-    trace = Trace(
-        state=state,
-        created=True,
-        first_at=1,
-        claims=[*numbers, fence][: len(numbers) + running] if claims is None else claims,
-        ends=numbers if ends is None else ends,
-    )
+    trace = Trace(STATE_NUMBERS[state], created=True, first_at=1)
+    trace.claims = [*numbers, fence][: len(numbers) + running] if claims is None else claims
+    trace.ends = numbers if ends is None else ends
+    trace.reasons = [REASON_NUMBERS["succeeded"]] * len(trace.ends)
     job = JobFacts(**(values | given | {"state": state, "fence": fence}))
-    case = Case(job=job, attempts=attempts, dependencies=dependencies, trace=trace)
-    return [(finding.code, finding.message) for finding in audit_case(case, WHOLE)]
+    case = Case(job=job, attempts=attempts, dependencies=dependencies)
+    (record,) = unpack_jobs(pack_job(case, 1))
+    findings = [*audit_case(case, WHOLE.now), *compare(record, "q", trace, WHOLE)]
+    return [(finding.code, finding.message) for finding in findings]
 
 
 def test_a_job_that_ran_or_runs_is_fine() -> None:
@@ -134,10 +143,9 @@ def test_only_what_waits_for_nothing_can_be_stuck() -> None:
         assert codes == [Code.STUCK_JOB] * stuck
     job = JobFacts(
         seq=1,
-        id="j",
+        id=JOB,
         queue="q",
-        role="",
-        key="",
+        lane=1,
         state=State.RUNNING,
         unmet=0,
         fence=1,
@@ -146,6 +154,5 @@ def test_only_what_waits_for_nothing_can_be_stuck() -> None:
         started_at=1,
         locked_until=WHOLE.now - 60_000_001,
     )
-    trace = Trace(state=State.RUNNING, created=True, first_at=1, claims=[1])
-    (finding,) = audit_case(Case(job=job, trace=trace), WHOLE)
+    (finding,) = audit_case(Case(job=job), WHOLE.now)
     assert (finding.code, finding.severity) == (Code.STUCK_JOB, Severity.WARNING)

@@ -1,22 +1,38 @@
 """The sweep finds exactly the starts that a limit or a pause forbade."""
 
+from uuid import UUID
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hanbeon.domain.audit.findings import Code
-from hanbeon.domain.audit.sweep import GRACE_US, STILL_RUNNING, Intervals, SlotChange, Timeline, sweep
+from hanbeon.domain.audit.sweep import (
+    GRACE_US,
+    STILL_RUNNING,
+    Interval,
+    Lane,
+    SlotChange,
+    Timeline,
+    pack_interval,
+    sweep,
+    unpack_interval,
+)
 from hanbeon.domain.limits import QueueLimits
 
 LONG_AGO = -10 * GRACE_US
 Ran = tuple[str, str, str, int, int]
 
 
-def found(timeline: Timeline, *ran: Ran, code: Code = Code.LIMIT_EXCEEDED) -> list[str | None]:
+def found(timeline: Timeline, *ran: Ran, code: Code = Code.LIMIT_EXCEEDED) -> list[str]:
     """The jobs that should not have started, in the order of their starts."""
-    intervals = Intervals()
-    for job, role, key, start, end in ran:
-        intervals.add(job, 1, role, key, start, end)
-    return [finding.job_id for finding in sweep("q", timeline, intervals) if finding.code is code]
+    names = {UUID(int=n).bytes: job for n, (job, *_) in enumerate(ran)}
+    lanes = {n: Lane(role, key) for n, (_, role, key, _, _) in enumerate(ran)}
+    records = [
+        pack_interval(1, Interval(start, end, UUID(int=n).bytes, 1, n)) for n, (_, _, _, start, end) in enumerate(ran)
+    ]
+    intervals = [unpack_interval(record)[1] for record in sorted(records)]
+    findings = [finding for finding in sweep("q", timeline, intervals, lanes) if finding.code is code]
+    return [names[UUID(finding.job_id or "").bytes] for finding in findings]
 
 
 def limited(max_concurrent: int = 0, at: int = LONG_AGO, **limits: object) -> Timeline:
@@ -108,9 +124,14 @@ def test_the_sweep_agrees_with_counting(most: int, of_role: int, ran: list[tuple
     rows: list[Ran] = [(str(n), role, "", start, start + length) for n, (start, length, role) in enumerate(ran)]
 
     def full(job: Ran) -> bool:
-        before = [each for each in rows if (each[3], int(each[0])) < (job[3], int(job[0])) and each[4] > job[3]]
+        before = [each for each in rows if _order(each) < _order(job) and each[4] > job[3]]
         of_same_role = [each for each in before if each[1] == job[1]]
         return bool(0 < most <= len(before) or (job[1] and 0 < of_role <= len(of_same_role)))
 
-    expected = [job[0] for job in sorted(rows, key=lambda job: job[3]) if full(job)]
+    expected = [job[0] for job in sorted(rows, key=_order) if full(job)]
     assert found(limited(most, roles={"r": of_role}), *rows) == expected
+
+
+def _order(ran: Ran) -> tuple[int, int, int]:
+    """Of two that start at the same instant, the one that ends first is taken to have been first."""
+    return ran[3], ran[4], int(ran[0])

@@ -1,14 +1,16 @@
-"""Consistency of one job: its rows against each other and against its events."""
+"""Consistency of one job: its rows against each other, and the rest of them, as a record, against its events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from struct import Struct
+from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.audit.findings import Code, Finding, Severity
-from hanbeon.domain.audit.history import Bounds, Trace
+from hanbeon.domain.audit.findings import EngineInvariant, Finding, Severity
+from hanbeon.domain.audit.history import Bounds
+from hanbeon.domain.audit.moves import STATE_NUMBERS, STATES, Trace, id_bytes, id_text
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, State
 
 STUCK_AFTER_US = 60 * 1_000_000
@@ -21,8 +23,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     has_id: bool = True
     queue: str | None
-    role: str
-    key: str
+    lane: int
     state: State
     unmet: int
     blocked: bool = False
@@ -33,6 +34,9 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     started_at: int | None
     locked_until: int | None
     dispatched_at: int | None = None
+    unique_key: str | None = None
+    """Only that of an unfinished job, which alone holds it."""
+    idempotency_key: str | None = None
 
 
 class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,21 +63,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     job: JobFacts
     attempts: Sequence[AttemptFacts] = ()
     dependencies: Sequence[DependencyFacts] = ()
-    trace: Trace | None = None
 
     @property
     def held(self) -> int | None:
         """The number of the attempt that runs now."""
         return self.job.fence if self.job.state is State.RUNNING else None
-
-    @property
-    def waits_for_worker(self) -> bool:
-        """True if it has been sent to stream workers and none has begun: it takes a slot meanwhile."""
-        return self.job.state is State.READY and self.job.dispatched_at is not None
-
-    def slot_from(self, attempt: int, started_at: int) -> int:
-        """Return since when an attempt took its slot: its dispatch, if it was sent to stream workers."""
-        return started_at if self.trace is None else self.trace.dispatches.get(attempt, started_at)
 
     @property
     def first_start(self) -> int | None:
@@ -83,66 +77,35 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return min(starts, default=None)
 
 
-def audit_case(case: Case, bounds: Bounds) -> Iterator[Finding]:
-    """Yield every inconsistency of one job."""
-    yield from _check_creation(case, bounds)
-    yield from _check_claims(case)
-    yield from _check_overlaps(case)
-    yield from _check_dependencies(case)
-    yield from _check_progress(case, bounds.now)
-
-
-def audit_missing(job_id: str, trace: Trace) -> Iterator[Finding]:
-    """Check a job that has events but no row, which is fine if it may have been pruned."""
-    if trace.state not in TERMINAL:
-        yield Finding(
-            code=Code.LOST_JOB, message=f"its row is gone, though its last event left it {trace.state}", job_id=job_id
-        )
-
-
-def _check_creation(case: Case, bounds: Bounds) -> Iterator[Finding]:
-    job, trace = case.job, case.trace
+def audit_case(case: Case, now: int) -> Iterator[Finding]:
+    """Yield every inconsistency between the rows of one job."""
+    job = case.job
     if not job.has_id:
-        yield _found(case, Code.LOST_JOB, "its id does not lead to it: it can neither be seen nor looked up")
+        message = "its id does not lead to it: it can neither be seen nor looked up"
+        yield _found(case, EngineInvariant.FOUND_BY_ID, message)
     if job.queue is None:
-        yield _found(case, Code.LOST_JOB, "its lane or queue is gone: it can neither be seen nor claimed")
-    if (trace is None or not trace.created) and bounds.covers(job.created_at):
-        yield _found(case, Code.LOST_JOB, "it has no creation event")
-    if trace is not None and trace.state is not job.state:
-        yield _found(case, Code.STATE_MISMATCH, f"it is {job.state}, but its last event left it {trace.state}")
+        message = "its lane or queue is gone: it can neither be seen nor claimed"
+        yield _found(case, EngineInvariant.HAS_LANE, message)
+    if case.attempts:
+        yield from _check_attempts(case)
+    if case.dependencies or job.unmet or job.blocked:
+        yield from _check_dependencies(case)
+    if job.state is State.PENDING or job.state is State.RUNNING:
+        yield from _check_progress(case, now)
 
 
-def _check_claims(case: Case) -> Iterator[Finding]:
-    """Check that claims, ends and attempts match one to one, as far back as the job's events reach."""
-    job, trace = case.job, case.trace
+def _check_attempts(case: Case) -> Iterator[Finding]:
     rows = {attempt.attempt for attempt in case.attempts}
-    if case.attempts and job.fence < case.attempts[-1].attempt:
-        yield _found(
-            case, Code.DOUBLED_CLAIM, f"its fence is {job.fence}, less than its attempt {max(rows)}", *case.attempts
-        )
+    if case.job.fence < case.attempts[-1].attempt:
+        message = f"its fence is {case.job.fence}, less than its attempt {max(rows)}"
+        yield _found(case, EngineInvariant.FENCE_AHEAD, message, *case.attempts)
     if len(rows) < len(case.attempts):
         # A job that has ended is the record of its last attempt; the others are written apart.
-        yield _found(case, Code.DOUBLED_CLAIM, "an attempt has ended twice", *case.attempts)
+        yield _found(case, EngineInvariant.ENDS_ONCE, "an attempt has ended twice", *case.attempts)
     if case.held in rows:
-        yield _found(case, Code.DOUBLED_CLAIM, f"attempt {case.held} has ended and still runs", *case.attempts)
-    if trace is None:
-        return
-    claims, ends = set(trace.claims), set(trace.ends)
-    for number in sorted(claims - rows - {case.held}):
-        yield _found(case, Code.MISSING_ATTEMPT, f"attempt {number} was claimed, but neither runs nor has a row")
-    for number in sorted(ends - rows):
-        yield _found(case, Code.MISSING_ATTEMPT, f"attempt {number} ended, but has no row")
-    # Moves before the first remaining event may belong to events that were pruned.
-    known_from = -1 if trace.created else trace.first_at
-    for attempt in case.attempts:
-        if attempt.attempt not in claims and attempt.started_at > known_from:
-            yield _found(
-                case, Code.MISSING_ATTEMPT, f"no event says that attempt {attempt.attempt} was claimed", attempt
-            )
-        if attempt.attempt not in ends and attempt.ended_at > known_from:
-            yield _found(case, Code.MISSING_ATTEMPT, f"no event says that attempt {attempt.attempt} ended", attempt)
-    if case.held is not None and case.held not in claims and (job.started_at or 0) > known_from:
-        yield _found(case, Code.MISSING_ATTEMPT, f"attempt {case.held} runs, but no event says that it was claimed")
+        message = f"attempt {case.held} has ended and still runs"
+        yield _found(case, EngineInvariant.RUNNING_OPEN, message, *case.attempts)
+    yield from _check_overlaps(case)
 
 
 def _check_overlaps(case: Case) -> Iterator[Finding]:
@@ -151,15 +114,15 @@ def _check_overlaps(case: Case) -> Iterator[Finding]:
     for attempt in case.attempts:
         if attempt.ended_at < attempt.started_at:
             message = f"attempt {attempt.attempt} ended before it started"
-            yield _found(case, Code.OVERLAPPING_CLAIMS, message, attempt)
+            yield _found(case, EngineInvariant.ENDS_AFTER_START, message, attempt)
         if before is not None and attempt.started_at < before.ended_at:
             message = f"attempt {attempt.attempt} started before attempt {before.attempt} had ended"
-            yield _found(case, Code.OVERLAPPING_CLAIMS, message, before, attempt)
+            yield _found(case, EngineInvariant.ONE_AT_A_TIME, message, before, attempt)
         before = attempt
     started_at = case.job.started_at
     if before is not None and case.held is not None and started_at is not None and started_at < before.ended_at:
         message = f"attempt {case.held}, which runs, started before attempt {before.attempt} had ended"
-        yield _found(case, Code.OVERLAPPING_CLAIMS, message, before)
+        yield _found(case, EngineInvariant.RUNS_ALONE, message, before)
 
 
 def _check_dependencies(case: Case) -> Iterator[Finding]:
@@ -167,25 +130,26 @@ def _check_dependencies(case: Case) -> Iterator[Finding]:
     waiting = [dependency for dependency in case.dependencies if dependency.state is not State.SUCCEEDED]
     for dependency in case.dependencies:
         if dependency.id is None:
-            yield _found(case, Code.BROKEN_DEPENDENCY, f"it depends on job #{dependency.dependency}, which is gone")
+            message = f"it depends on job #{dependency.dependency}, which is gone"
+            yield _found(case, EngineInvariant.DEPENDENCY_KEPT, message)
         elif first_start is None:
             continue
         elif dependency.state is not State.SUCCEEDED:
             message = f"it ran, though job {dependency.id}, on which it depends, is {dependency.state}"
-            yield _found(case, Code.BROKEN_DEPENDENCY, message, dependency)
+            yield _found(case, EngineInvariant.DEPENDENCY_SUCCEEDED, message, dependency)
         elif dependency.finished_at is not None and first_start < dependency.finished_at:
             message = f"it started before job {dependency.id}, on which it depends, had succeeded"
-            yield _found(case, Code.BROKEN_DEPENDENCY, message, dependency)
+            yield _found(case, EngineInvariant.DEPENDENCY_FIRST, message, dependency)
     # A finished job's dependencies may have been pruned before it; those of an unfinished one are kept.
     # One from a caller's transaction may count some that ended before the commit, until it is counted again.
     may_be_high = job.recount or job.state in TERMINAL
     wrong = job.unmet < len(waiting) if may_be_high else job.unmet != len(waiting)
     if wrong:
         message = f"it waits for {job.unmet} jobs, but {len(waiting)} of its dependencies have not succeeded"
-        yield _found(case, Code.BROKEN_DEPENDENCY, message, *case.dependencies)
+        yield _found(case, EngineInvariant.WAITS_FOR_AS_MANY, message, *case.dependencies)
     elif job.blocked != (job.unmet > 0):
         message = f"it waits for {job.unmet} jobs, but is {'blocked' if job.blocked else 'not blocked'}"
-        yield _found(case, Code.BROKEN_DEPENDENCY, message)
+        yield _found(case, EngineInvariant.BLOCKED_WHILE_WAITING, message)
 
 
 def _check_progress(case: Case, now: int) -> Iterator[Finding]:
@@ -193,15 +157,155 @@ def _check_progress(case: Case, now: int) -> Iterator[Finding]:
     waits = any(dependency.state is not State.SUCCEEDED for dependency in case.dependencies)
     free = not waits if job.recount else not job.blocked
     if job.state is State.PENDING and free and job.run_at < long_ago:
-        yield _warned(case, "it is due and waits for nothing, but no instance promotes it")
+        yield _warned(case, EngineInvariant.PROMOTED, "it is due and waits for nothing, but no instance promotes it")
     if job.state is State.RUNNING and job.locked_until is not None and job.locked_until < long_ago:
-        yield _warned(case, "its lease has expired, but no instance recovers it")
+        yield _warned(case, EngineInvariant.RECOVERED, "its lease has expired, but no instance recovers it")
 
 
-def _found(case: Case, code: Code, message: str, *rows: msgspec.Struct) -> Finding:
+def _found(case: Case, rule: EngineInvariant, message: str, *rows: msgspec.Struct) -> Finding:
     shown: list[dict[str, Any]] = [msgspec.to_builtins(row) for row in (case.job, *rows)]
-    return Finding(code=code, message=message, job_id=case.job.id, queue=case.job.queue, rows=tuple(shown))
+    return rule.broken(message, job_id=case.job.id, queue=case.job.queue, rows=tuple(shown))
 
 
-def _warned(case: Case, message: str) -> Finding:
-    return msgspec.structs.replace(_found(case, Code.STUCK_JOB, message), severity=Severity.WARNING)
+def _warned(case: Case, rule: EngineInvariant, message: str) -> Finding:
+    return msgspec.structs.replace(_found(case, rule, message), severity=Severity.WARNING)
+
+
+class RanAttempt(NamedTuple):
+    """An attempt that has ended, as a part of a job's record."""
+
+    attempt: int
+    started_at: int
+    ended_at: int
+    status: AttemptStatus
+
+
+class JobRecord(NamedTuple):
+    """The fields of a job that its events decide; `started_at` is that of the attempt that runs or waits for a worker.
+
+    `held`: the attempt that runs now. `waits`: one was sent to stream workers and none has begun; it takes a slot.
+    """
+
+    id: bytes
+    seq: int
+    state_number: int
+    held: bool
+    waits: bool
+    fence: int
+    created_at: int
+    started_at: int | None
+    queue: int
+    lane: int
+    attempts: tuple[RanAttempt, ...]
+
+
+_JOB = Struct("<16sqBBqqqqqI")
+_ATTEMPT = Struct("<qqqB")
+_HELD, _WAITS = 1, 2
+_STATUSES = tuple(AttemptStatus)
+_STATUS_NUMBERS = {status: number for number, status in enumerate(_STATUSES)}
+_UNKNOWN = -(2**63)
+
+
+def pack_job(case: Case, queue: int) -> bytes:
+    """Return a job as a record; `queue` stands for its queue, 0 for none."""
+    job = case.job
+    held = job.state is State.RUNNING
+    waits = job.state is State.READY and job.dispatched_at is not None
+    started_at = job.dispatched_at if waits else job.started_at
+    record = _JOB.pack(
+        id_bytes(job.id),
+        job.seq,
+        STATE_NUMBERS[job.state.value],
+        held * _HELD + waits * _WAITS,
+        job.fence,
+        job.created_at,
+        _UNKNOWN if started_at is None else started_at,
+        queue,
+        job.lane,
+        len(case.attempts),
+    )
+    for each in case.attempts:
+        record += _ATTEMPT.pack(each.attempt, each.started_at, each.ended_at, _STATUS_NUMBERS[each.status])
+    return record
+
+
+def unpack_jobs(records: bytes) -> Iterator[JobRecord]:
+    """Yield the jobs of records that follow one another."""
+    at, unpack = 0, _JOB.unpack_from
+    while at < len(records):
+        raw, seq, state, flags, fence, created_at, started_at, queue, lane, count = unpack(records, at)
+        at += _JOB.size
+        attempts: tuple[RanAttempt, ...] = ()
+        if count:
+            end = at + count * _ATTEMPT.size
+            found = _ATTEMPT.iter_unpack(records[at:end])
+            attempts = tuple(RanAttempt(n, start, stop, _STATUSES[status]) for n, start, stop, status in found)
+            at = end
+        yield JobRecord(
+            raw,
+            seq,
+            state,
+            bool(flags & _HELD),
+            bool(flags & _WAITS),
+            fence,
+            created_at,
+            None if started_at == _UNKNOWN else started_at,
+            queue,
+            lane,
+            attempts,
+        )
+
+
+def compare(job: JobRecord, queue: str | None, trace: Trace | None, bounds: Bounds) -> Iterator[Finding]:
+    """Yield every disagreement between a job's rows and its events."""
+    if trace is None or not trace.created:
+        if bounds.covers(job.created_at):
+            yield _unlike(job, queue, EngineInvariant.CREATION_KNOWN, "it has no creation event")
+        if trace is None:
+            return
+    if trace.state_number != job.state_number:
+        message = f"it is {STATES[job.state_number]}, but its last event left it {trace.state}"
+        yield _unlike(job, queue, EngineInvariant.STATE_OF_LAST_EVENT, message)
+    yield from _compare_attempts(job, queue, trace)
+
+
+def _compare_attempts(job: JobRecord, queue: str | None, trace: Trace) -> Iterator[Finding]:
+    """Match claims, ends and attempts one to one, as far back as the job's events reach."""
+    rows = {each.attempt for each in job.attempts}
+    running = {job.fence} if job.held else set[int]()
+    claims, ends = set(trace.claims), set(trace.ends)
+    for number in sorted(claims - rows - running):
+        message = f"attempt {number} was claimed, but neither runs nor has a row"
+        yield _unlike(job, queue, EngineInvariant.CLAIM_KEPT, message)
+    for number in sorted(ends - rows):
+        yield _unlike(job, queue, EngineInvariant.END_KEPT, f"attempt {number} ended, but has no row")
+    # Moves before the first remaining event may belong to events that were pruned.
+    known_from = -1 if trace.created else trace.first_at
+    for each in job.attempts:
+        if each.attempt not in claims and each.started_at > known_from:
+            message = f"no event says that attempt {each.attempt} was claimed"
+            yield _unlike(job, queue, EngineInvariant.ATTEMPT_CLAIMED, message, each)
+        if each.attempt not in ends and each.ended_at > known_from:
+            message = f"no event says that attempt {each.attempt} ended"
+            yield _unlike(job, queue, EngineInvariant.ATTEMPT_ENDED, message, each)
+        if not trace.allows(each.attempt, each.status):
+            message = f"attempt {each.attempt} is {each.status}, but its event tells of another end"
+            yield _unlike(job, queue, EngineInvariant.END_AGREES, message, each)
+    if running - claims and (job.started_at or 0) > known_from:
+        message = f"attempt {job.fence} runs, but no event says that it was claimed"
+        yield _unlike(job, queue, EngineInvariant.RUNNING_CLAIMED, message)
+
+
+def audit_missing(raw: bytes, trace: Trace) -> Iterator[Finding]:
+    """Check a job that has events but no row, which is fine if it may have been pruned."""
+    if trace.state not in TERMINAL:
+        message = f"its row is gone, though its last event left it {trace.state}"
+        yield EngineInvariant.UNFINISHED_KEPT.broken(message, job_id=id_text(raw))
+
+
+def _unlike(job: JobRecord, queue: str | None, rule: EngineInvariant, message: str, *rows: RanAttempt) -> Finding:
+    job_id = id_text(job.id)
+    row = {"seq": job.seq, "id": job_id, "queue": queue, "state": STATES[job.state_number].value, "fence": job.fence}
+    shown = (row | {"created_at": job.created_at, "started_at": job.started_at}, *(each._asdict() for each in rows))
+    return rule.broken(message, job_id=job_id, queue=queue, rows=shown)

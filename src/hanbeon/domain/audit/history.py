@@ -1,20 +1,19 @@
-"""The event history, read once in the order of public ids: completeness of the ids and legality of every move."""
+"""The event history, read once in the order of public ids: completeness of ids, changes of queues, and moves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.audit.findings import EngineInvariant, Finding, Invariant
+from hanbeon.domain.audit.moves import MOVE, NO_ATTEMPT, REASON_NUMBERS, STATE_NUMBERS, id_bytes
 from hanbeon.domain.audit.sweep import SlotChange
+from hanbeon.domain.event_groups import EventGroup
 from hanbeon.domain.events import QUEUE_CHANGED, Event
-from hanbeon.domain.lifecycle import LIFECYCLE, TERMINAL, Reason, State, is_legal
 
-CREATIONS = frozenset(reason for reason, move in LIFECYCLE.items() if not move.sources)
-ENDINGS = frozenset(reason for reason, move in LIFECYCLE.items() if State.RUNNING in move.sources and move.target)
-_REASONS = {reason.value: reason for reason in Reason}
 # Batches are pruned by the time they were written, which differs from commit order by as long as a commit takes. So the
 # edge of a pruned history is ragged, and a hole this close to it counts as pruned.
 _RAGGED_US = 60 * 1_000_000
@@ -39,175 +38,157 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AuditedBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Events written together; numbered from `first_id` on, or not yet numbered. No events: unreadable."""
+    """Events written together; numbered from `first_id` on, or not yet numbered. No events or groups: unreadable."""
 
     seq: int
     at: int
     count: int
     first_id: int | None
-    events: Sequence[Event] | None
+    events: Sequence[Event] | None = None
+    groups: Sequence[EventGroup] | None = None
+
+    @property
+    def queues(self) -> set[str]:
+        """The queues whose events it holds."""
+        return {each.queue for each in self.events or self.groups or ()}
 
 
-class Trace(msgspec.Struct, kw_only=True):
-    """The history of one job, small enough to be kept for all jobs at once."""
+class Numbering(msgspec.Struct):
+    """How far a history was followed: all that the rest of it needs of what came before."""
 
-    state: State
-    created: bool
-    first_at: int
-    claims: list[int] = msgspec.field(default_factory=list)
-    ends: list[int] = msgspec.field(default_factory=list)
-    dispatches: dict[int, int] = msgspec.field(default_factory=dict)
-    """When each attempt was sent to stream workers: it takes its slot from then on."""
+    next_id: int | None
+    at: int = 0
+    events: int = 0
+    changes: dict[str, list[SlotChange]] = msgspec.field(default_factory=dict)
+    """The changes of each queue, in order."""
 
 
 class History:
-    """The state of a pass over all events: `follow` the batches in order, then `finish`."""
+    """A pass over all events: `follow` the batches in order, then `finish`. Each move is handed on as a record."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(
+        self,
+        bounds: Bounds,
+        hand_on: Callable[[bytes], None],
+        *,
+        queue: str | None = None,
+        numbering: Numbering | None = None,
+    ) -> None:
+        """`queue`: follow the events of this one only. `numbering`: how far it was followed before."""
         self.bounds = bounds
-        self.traces: dict[str, Trace] = {}
-        self.changes: dict[str, list[SlotChange]] = {}
         self.findings: list[Finding] = []
-        self.events = 0
-        self._next_id = bounds.first_id
-        self._at = 0
+        self.numbering = numbering or Numbering(bounds.first_id)
+        self._hand_on = hand_on
+        self._queue = queue
 
     def follow(self, batch: AuditedBatch) -> None:
         """Take the next batch: the numbered ones by number, then the others in storage order."""
         if batch.first_id is not None:
             self._check_numbers(batch, batch.first_id)
-        if batch.events is None:
-            self._find(Code.EVENT_GAP, f"{_name(batch)} cannot be read", rows=(_row(batch),))
-            return
-        self._check_count(batch, len(batch.events))
-        for offset, event in enumerate(batch.events):
-            self.events += 1
-            self._follow(event, 0 if batch.first_id is None else batch.first_id + offset)
+        if batch.groups is not None:
+            self._check_count(batch, sum(len(group.jobs) for group in batch.groups))
+            number = batch.first_id
+            for group in batch.groups:
+                self._follow_group(group, batch.at, number or 0)
+                number = None if number is None else number + len(group.jobs)
+        elif batch.events is not None:
+            self._check_count(batch, len(batch.events))
+            for offset, event in enumerate(batch.events):
+                if self._queue is None or event.queue == self._queue:
+                    self.numbering.events += 1
+                    self._follow(event, 0 if batch.first_id is None else batch.first_id + offset)
+        else:
+            self._find(EngineInvariant.READABLE_BATCH, f"{_name(batch)} cannot be read", rows=(_row(batch),))
 
     def finish(self) -> None:
         """Compare the last number with the counter."""
-        last, counter = (self._next_id or 1) - 1, self.bounds.last_id
-        if self._next_id is None:
+        last, counter = (self.numbering.next_id or 1) - 1, self.bounds.last_id
+        if self.numbering.next_id is None:
             return
         if last < counter and not self._ragged():
-            self._find(Code.EVENT_GAP, f"the events {last + 1} to {counter}, the latest, are missing")
+            message = f"the events {last + 1} to {counter}, the latest, are missing"
+            self._find(EngineInvariant.NO_END_MISSING, message)
         if last > counter:
-            self._find(
-                Code.DOUBLED_EVENT, f"the counter is at {counter}, so {counter + 1} to {last} will be assigned again"
-            )
+            message = f"the counter is at {counter}, so {counter + 1} to {last} will be assigned again"
+            self._find(EngineInvariant.COUNTER_AHEAD, message)
 
     def _check_numbers(self, batch: AuditedBatch, first_id: int) -> None:
-        expected = self._next_id if self._next_id is not None else first_id
+        numbering = self.numbering
+        expected = numbering.next_id if numbering.next_id is not None else first_id
         if first_id > expected and not self._ragged():
             message = f"the events {expected} to {first_id - 1} are missing before {_name(batch)}"
-            self._find(Code.EVENT_GAP, message, rows=(_row(batch),))
+            self._find(EngineInvariant.NO_HOLE, message, rows=(_row(batch),))
         if first_id < expected:
             message = f"{_name(batch)} begins at {first_id}, but numbers up to {expected - 1} were assigned before it"
-            self._find(Code.DOUBLED_EVENT, message, rows=(_row(batch),))
-        self._next_id = max(expected, first_id + batch.count)
-        self._at = max(self._at, batch.at)
+            self._find(EngineInvariant.ONE_BATCH_AN_ID, message, rows=(_row(batch),))
+        numbering.next_id = max(expected, first_id + batch.count)
+        numbering.at = max(numbering.at, batch.at)
 
     def _ragged(self) -> bool:
         bounds = self.bounds
-        return not bounds.whole and bounds.oldest_at is not None and self._at <= bounds.oldest_at + _RAGGED_US
+        return not bounds.whole and bounds.oldest_at is not None and self.numbering.at <= bounds.oldest_at + _RAGGED_US
 
     def _check_count(self, batch: AuditedBatch, found: int) -> None:
         if found != batch.count:
-            self._find(
-                Code.EVENT_GAP if found < batch.count else Code.DOUBLED_EVENT,
-                f"{_name(batch)} has numbers for {batch.count} events and holds {found}",
-                rows=(_row(batch),),
-            )
+            rule = EngineInvariant.FULL_BATCH if found < batch.count else EngineInvariant.ID_FOR_EACH
+            self._find(rule, f"{_name(batch)} has numbers for {batch.count} events and holds {found}", (_row(batch),))
+
+    def _follow_group(self, group: EventGroup, at: int, number: int) -> None:
+        if self._queue is not None and group.queue != self._queue:
+            return
+        self.numbering.events += len(group.jobs)
+        reason, state = REASON_NUMBERS[group.type.value], STATE_NUMBERS[group.state.value]
+        pack, hand_on, step = MOVE.pack, self._hand_on, 1 if number else 0
+        for job_id, attempt, _ in group.jobs:
+            try:
+                record = pack(id_bytes(job_id), at, number, attempt, reason, state)
+            except (ValueError, struct.error):
+                self._find_nameless(job_id, group.type.value, number)
+            else:
+                hand_on(record)
+            number += step
 
     def _follow(self, event: Event, number: int) -> None:
         if event.job_id is None:
             if event.type == QUEUE_CHANGED:
                 self._note_change(event, number)
+            elif event.type in REASON_NUMBERS:
+                self._find_nameless(None, event.type, number)
             return
-        reason = _REASONS.get(event.type)
+        reason = REASON_NUMBERS.get(event.type)
         if reason is None or event.state is None:
             # An event that is not a move, of a kind that a later release may add, has no state.
             if event.state is not None or reason is not None:
-                self._find_illegal(event, number, "is not a move of the lifecycle")
+                message = f"`{event.type}` is not a move of the lifecycle"
+                self._find(EngineInvariant.KNOWN_MOVE, message, (_event(event, number),), event)
             return
-        trace = self._move(event, number, reason, event.state)
-        if trace is not None and reason is Reason.CLAIMED:
-            self._count(event, number, trace.claims, "claimed")
-        elif trace is not None and reason is Reason.DISPATCHED:
-            self._note_dispatch(event, number, trace)
-        elif trace is not None and reason in ENDINGS:
-            self._count(event, number, trace.ends, "ended")
-
-    def _move(self, event: Event, number: int, reason: Reason, after: State) -> Trace | None:
-        """Return the job's trace after the move; None if the event is implausible."""
-        assert event.job_id is not None
-        trace = self.traces.get(event.job_id)
-        if reason in CREATIONS:
-            # An id may be reused once its first job was pruned; events of that one may outlive it for a while.
-            if trace is not None and (self.bounds.whole or trace.state not in TERMINAL):
-                self._find(Code.DOUBLED_JOB, "it has two creation events", event, number)
-                return None
-            trace = None
-        if trace is None:
-            before = None
-            trace = self.traces[event.job_id] = Trace(state=after, created=reason in CREATIONS, first_at=event.at)
-            if reason not in CREATIONS and not self.bounds.whole:
-                return trace
+        attempt = NO_ATTEMPT if event.attempt is None else event.attempt
+        state = STATE_NUMBERS[event.state.value]
+        try:
+            record = MOVE.pack(id_bytes(event.job_id), event.at, number, attempt, reason, state)
+        except (ValueError, struct.error):
+            self._find_nameless(event.job_id, event.type, number)
         else:
-            before = trace.state
-        if not is_legal(reason, before, after):
-            self._find_illegal(event, number, f"leads from {before or 'nothing'} to {after}")
-        trace.state = after
-        return trace
-
-    def _count(self, event: Event, number: int, numbers: list[int], verb: str) -> None:
-        if event.attempt is None:
-            self._find(Code.MISSING_ATTEMPT, f"was {verb}, but the event names no attempt", event, number)
-            return
-        if numbers and event.attempt <= numbers[-1]:
-            self._find(
-                Code.DOUBLED_CLAIM,
-                f"attempt {event.attempt} was {verb} after attempt {numbers[-1]} had been",
-                event,
-                number,
-            )
-        numbers.append(event.attempt)
-
-    def _note_dispatch(self, event: Event, number: int, trace: Trace) -> None:
-        self._count(event, number, [*trace.claims[-1:], *list(trace.dispatches)[-1:]], "dispatched")
-        if event.attempt is not None:
-            trace.dispatches[event.attempt] = event.at
+            self._hand_on(record)
 
     def _note_change(self, event: Event, number: int) -> None:
         try:
             change = msgspec.convert({"at": event.at, **event.details}, SlotChange)
         except (msgspec.ValidationError, TypeError):
-            self._find(Code.EVENT_GAP, f"the change of queue {event.queue!r} cannot be read", event, number)
+            message = f"the change of queue {event.queue!r} cannot be read"
+            self._find(EngineInvariant.READABLE_CHANGE, message, (_event(event, number),), event)
             return
-        self.changes.setdefault(event.queue, []).append(change)
+        self.numbering.changes.setdefault(event.queue, []).append(change)
 
-    def _find_illegal(self, event: Event, number: int, why: str) -> None:
-        self._find(Code.ILLEGAL_TRANSITION, f"`{event.type}` {why}", event, number)
+    def _find_nameless(self, job_id: str | None, type: str, number: int) -> None:
+        row = {"id": number, "type": type, "job_id": job_id}
+        self._find(EngineInvariant.MOVE_OF_A_JOB, f"`{type}` names no job", (row,))
 
     def _find(
-        self,
-        code: Code,
-        message: str,
-        event: Event | None = None,
-        number: int = 0,
-        rows: tuple[dict[str, Any], ...] = (),
+        self, rule: Invariant, message: str, rows: Iterable[dict[str, Any]] = (), event: Event | None = None
     ) -> None:
-        if event is not None:
-            rows = (msgspec.to_builtins(msgspec.structs.replace(event, id=number)),)
-        self.findings.append(
-            Finding(
-                code=code,
-                message=message,
-                job_id=event.job_id if event else None,
-                queue=event.queue if event else None,
-                rows=rows,
-            )
-        )
+        queue, job_id = (None, None) if event is None else (event.queue, event.job_id)
+        self.findings.append(rule.broken(message, job_id=job_id, queue=queue, rows=tuple(rows)))
 
 
 def _name(batch: AuditedBatch) -> str:
@@ -216,3 +197,8 @@ def _name(batch: AuditedBatch) -> str:
 
 def _row(batch: AuditedBatch) -> dict[str, Any]:
     return {"seq": batch.seq, "at": batch.at, "count": batch.count, "first_id": batch.first_id}
+
+
+def _event(event: Event, number: int) -> dict[str, Any]:
+    row: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(event, id=number))
+    return row

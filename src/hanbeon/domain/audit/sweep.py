@@ -1,17 +1,22 @@
-"""Check a queue's limits and pauses at every start, in one sweep over its attempts in order of time."""
+"""Check a queue's limits and pauses at every start, in one sweep over its attempts in order of time.
+
+It counts by itself: it must not share a rule with the engine's admission.
+"""
 
 from __future__ import annotations
 
 import heapq
-from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from struct import Struct
 from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.audit.findings import Code, Finding
-from hanbeon.domain.limits import NO_LIMIT, QueueLimits, Usage
+from hanbeon.domain.audit.findings import EngineInvariant, Finding
+from hanbeon.domain.audit.moves import id_text
+from hanbeon.domain.limits import QueueLimits
 
 GRACE_US = 1_000_000
 """Tolerance for a claim that began before its queue was limited or paused, and therefore took no lock."""
@@ -71,106 +76,126 @@ def _following(before: LimitSetting | None, change: SlotChange) -> LimitSetting:
     return LimitSetting(change.limits, limits_from, paused_from)
 
 
-class Intervals:
-    """The run times of a queue's attempts, in columns, so that a million of them fit into memory."""
+class Interval(NamedTuple):
+    """The time in which an attempt took a slot of its queue. The order is by start; an earlier end counts first."""
 
-    def __init__(self) -> None:
-        self._starts = array("q")
-        self._ends = array("q")
-        self._attempts = array("q")
-        self._lanes = array("q")
-        self._jobs: list[str] = []
-        self._lane_numbers: dict[tuple[str, str], int] = {}
-        self._lane_names: list[tuple[str, str]] = []
+    start: int
+    end: int
+    job: bytes
+    attempt: int
+    lane: int
 
-    def add(self, job_id: str, attempt: int, role: str, key: str, start: int, end: int = STILL_RUNNING) -> None:
-        lane = self._lane_numbers.setdefault((role, key), len(self._lane_numbers))
-        if lane == len(self._lane_names):
-            self._lane_names.append((role, key))
-        self._starts.append(start)
-        self._ends.append(end)
-        self._attempts.append(attempt)
-        self._lanes.append(lane)
-        self._jobs.append(job_id)
-
-    def by_start(self) -> list[int]:
-        return sorted(range(len(self._starts)), key=self._starts.__getitem__)
-
-    def start(self, index: int) -> int:
-        return self._starts[index]
-
-    def end(self, index: int) -> int:
-        return self._ends[index]
-
-    def lane(self, index: int) -> tuple[str, str]:
-        """Role and key."""
-        return self._lane_names[self._lanes[index]]
-
-    def job(self, index: int) -> str:
-        return self._jobs[index]
-
-    def row(self, index: int) -> dict[str, Any]:
-        role, key = self.lane(index)
-        end = self._ends[index]
+    def row(self, lane: Lane) -> dict[str, Any]:
         return {
-            "job_id": self._jobs[index],
-            "attempt": self._attempts[index],
-            "role": role,
-            "key": key,
-            "started_at": self._starts[index],
-            "ended_at": None if end == STILL_RUNNING else end,
+            "job_id": id_text(self.job),
+            "attempt": self.attempt,
+            "role": lane.role,
+            "key": lane.key,
+            "started_at": self.start,
+            "ended_at": None if self.end == STILL_RUNNING else self.end,
         }
 
 
-def sweep(queue: str, timeline: Timeline, intervals: Intervals) -> Iterator[Finding]:
-    """Yield every start that the queue's limits or a pause forbade.
+class Lane(NamedTuple):
+    """The role and the key of a lane; either may be empty."""
+
+    role: str
+    key: str
+
+
+_NONE = Lane("", "")
+_INTERVAL = Struct(">IQQ16sqq")
+_ORIGIN = 2**63
+
+
+def pack_interval(queue: int, interval: Interval) -> bytes:
+    """Return a record; the order of records is that of queues, and in one queue that of intervals."""
+    start, end = max(interval.start + _ORIGIN, 0), interval.end + _ORIGIN
+    return _INTERVAL.pack(queue, start, end, interval.job, interval.attempt, interval.lane)
+
+
+def unpack_interval(record: bytes) -> tuple[int, Interval]:
+    queue, start, end, job, attempt, lane = _INTERVAL.unpack(record)
+    return queue, Interval(start - _ORIGIN, end - _ORIGIN, job, attempt, lane)
+
+
+INTERVAL_SIZE = _INTERVAL.size
+
+
+class _Slots:
+    """The slots taken in a queue, by role and by key."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.roles: Counter[str] = Counter()
+        self.keys: Counter[str] = Counter()
+
+    def take(self, lane: Lane) -> None:
+        self.total += 1
+        if lane.role:
+            self.roles[lane.role] += 1
+        if lane.key:
+            self.keys[lane.key] += 1
+
+    def leave(self, lane: Lane) -> None:
+        self.total -= 1
+        for counter, name in ((self.roles, lane.role), (self.keys, lane.key)):
+            if name:
+                counter[name] -= 1
+                if not counter[name]:
+                    del counter[name]
+
+    def full(self, limits: QueueLimits, lane: Lane) -> list[tuple[EngineInvariant, str]]:
+        """Return the limits that leave no room for one more job of this lane, each with a text."""
+        counts = [
+            (EngineInvariant.QUEUE_LIMIT, self.total, "of its queue", limits.max_concurrent),
+            (EngineInvariant.ROLE_LIMIT, self.roles[lane.role], f"of role {lane.role!r}", limits.roles.get(lane.role)),
+            (
+                EngineInvariant.KEY_LIMIT,
+                self.keys[lane.key],
+                f"of key {lane.key!r}",
+                limits.keys.get(lane.key, limits.max_per_key) if lane.key else None,
+            ),
+        ]
+        # 0 stands for no limit.
+        full = [each for each in counts if each[3] and each[1] >= each[3]]
+        return [(rule, f"{used} {of} ran already (limit {most})") for rule, used, of, most in full]
+
+
+def sweep(
+    queue: str, timeline: Timeline, intervals: Iterable[Interval], lanes: Mapping[int, Lane]
+) -> Iterator[Finding]:
+    """Yield every start that the queue's limits or a pause forbade, of intervals in their order.
 
     Limits apply at starts only: lowering one stops no running job. A job that ends makes room for a start at the same
     instant.
     """
-    usage = Usage()
-    running: list[tuple[int, int]] = []
-    for index in intervals.by_start():
-        start, (role, key) = intervals.start(index), intervals.lane(index)
+    slots = _Slots()
+    running: list[tuple[int, Interval]] = []
+    for interval in intervals:
+        start, lane = interval.start, lanes.get(interval.lane, _NONE)
         while running and running[0][0] <= start:
-            _, ended = heapq.heappop(running)
-            usage.add(*intervals.lane(ended), -1)
+            slots.leave(lanes.get(heapq.heappop(running)[1].lane, _NONE))
         settings = timeline.at(start)
-        if all(_full(setting, start, usage, role, key) for setting in settings):
-            limits = next(setting.limits for setting in settings if setting is not None)
-            others = [intervals.row(other) for _, other in running[: _ROWS_SHOWN - 1]]
-            yield Finding(
-                code=Code.LIMIT_EXCEEDED,
-                message=f"started though {_wording(usage, limits, role, key)}",
-                job_id=intervals.job(index),
+        full = [slots.full(each.limits, lane) if each and start >= each.limits_from else [] for each in settings]
+        if all(full):
+            others = [other.row(lanes.get(other.lane, _NONE)) for _, other in running[: _ROWS_SHOWN - 1]]
+            yield full[0][0][0].broken(
+                f"started though {' and '.join(text for _, text in full[0])}",
+                job_id=id_text(interval.job),
                 queue=queue,
-                rows=(intervals.row(index), *others),
+                rows=(interval.row(lane), *others),
             )
         if all(_paused(setting, start) for setting in settings):
-            yield Finding(
-                code=Code.STARTED_WHILE_PAUSED,
-                message="started though its queue was paused",
-                job_id=intervals.job(index),
+            yield EngineInvariant.PAUSE.broken(
+                "started though its queue was paused",
+                job_id=id_text(interval.job),
                 queue=queue,
-                rows=(intervals.row(index),),
+                rows=(interval.row(lane),),
             )
-        usage.add(role, key)
-        heapq.heappush(running, (intervals.end(index), index))
-
-
-def _full(setting: LimitSetting | None, start: int, usage: Usage, role: str, key: str) -> bool:
-    return setting is not None and start >= setting.limits_from and not usage.room(setting.limits, role, key)
+        slots.take(lane)
+        heapq.heappush(running, (interval.end, interval))
 
 
 def _paused(setting: LimitSetting | None, start: int) -> bool:
     return setting is not None and setting.paused_from is not None and start > setting.paused_from
-
-
-def _wording(usage: Usage, limits: QueueLimits, role: str, key: str) -> str:
-    counts = [
-        ("of its queue", usage.total, limits.max_concurrent),
-        (f"of role {role!r}", usage.roles[role], limits.for_role(role)),
-        (f"of key {key!r}", usage.keys[key], limits.for_key(key)),
-    ]
-    full = [f"{used} {what} ran already (limit {most})" for what, used, most in counts if NO_LIMIT != most <= used]
-    return " and ".join(full)

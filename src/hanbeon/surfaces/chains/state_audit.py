@@ -52,16 +52,18 @@ def wrong_states(jobs: Iterable[ShownJob], last_run: Iterable[EndedStep]) -> Ite
             yield f"job {job.number} is {job.state!r}, but its steps have left it {expected!r}"
 
 
+def shared_jobs(steps: Iterable[EndedStep]) -> Iterator[str]:
+    """Yield each job of the engine that ran more than one step."""
+    used = Counter(step.engine_job for step in steps if step.engine_job is not None)
+    for job, count in used.items():
+        if count > 1:
+            yield f"{count} steps were run by one job, {job}"
+
+
 def wrong_steps(steps: Iterable[EndedStep], engine: Mapping[str, EngineEnd]) -> Iterator[str]:
     """Yield each step that ended unlike the engine's job that ran it. Jobs that retention has deleted tell nothing."""
-    used: Counter[str] = Counter()
     for step in steps:
-        if step.engine_job is None:
-            continue
-        used[step.engine_job] += 1
-        if used[step.engine_job] == 2:
-            yield f"step {step.number} and one before it were run by one job, {step.engine_job}"
-        end = engine.get(step.engine_job)
+        end = None if step.engine_job is None else engine.get(step.engine_job)
         if end is not None and not _agree(step, end):
             failure = "" if end.failure_type is None else f" ({end.failure_type})"
             job = f"its job {step.engine_job} is {end.state}{failure}"

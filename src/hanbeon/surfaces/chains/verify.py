@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.domain.audit.findings import Finding, FindingCode, Invariant
 from hanbeon.domain.lifecycle import State
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx, to_json
@@ -22,11 +22,10 @@ from hanbeon.surfaces.chains.rows import (
     run_record,
     step_record,
 )
-from hanbeon.surfaces.chains.state_audit import EndedStep, EngineEnd, ShownJob, wrong_states, wrong_steps
+from hanbeon.surfaces.chains.state_audit import EndedStep, EngineEnd, ShownJob, shared_jobs, wrong_states, wrong_steps
 from hanbeon.surfaces.chains.steps import QUEUE
-from hanbeon.surfaces.chains.vocabulary import Direction
-from hanbeon.surfaces.chains.walk import Cursor
-from hanbeon.surfaces.chains.walk_audit import RanStep, audit_run
+from hanbeon.surfaces.chains.vocabulary import ChainState, Direction
+from hanbeon.surfaces.chains.walk_audit import Place, RanStep, Shape, audit_run
 
 _CHAINS_AT_ONCE = 50
 
@@ -77,8 +76,26 @@ class ChainCode(FindingCode):
     BROKEN_WALK = "broken_walk", "a run of a chain did other operations than its walk, or in another order"
     BROKEN_CHAIN = (
         "broken_chain",
-        "a job of a chain shows a state that its steps did not leave, or a step ended unlike its job",
+        "a chain or a job of it shows a state that its steps did not leave, or a step ended unlike its job",
     )
+
+
+class ChainInvariant(Invariant):
+    """The invariants of chains, in the order of their codes."""
+
+    STEP_UNDER_WAY = "step_under_way", ChainCode.STRANDED_CHAIN, "a running chain has an unfinished job for its step"
+    WALK = "walk", ChainCode.BROKEN_WALK, "each step of a run follows from the outcomes of those before it"
+    WALK_ENDED = "walk_ended", ChainCode.BROKEN_WALK, "a run ends with its walk"
+    WALK_PLACE = "walk_place", ChainCode.BROKEN_WALK, "a chain stands where the steps of its run have led"
+    JOB_STATE = "job_state", ChainCode.BROKEN_CHAIN, "a job of a chain shows the state that its last step left"
+    STEP_END = "step_end", ChainCode.BROKEN_CHAIN, "a step ended as the engine's job that ran it"
+    CHAIN_STATE = (
+        "chain_state",
+        ChainCode.BROKEN_CHAIN,
+        "a chain is running or blocked exactly while its last run has not ended",
+    )
+    STEPS_COUNTED = "steps_counted", ChainCode.BROKEN_CHAIN, "a chain counts the steps of its last run"
+    STEP_JOB = "step_job", ChainCode.BROKEN_CHAIN, "each step was run by an engine's job of its own"
 
 
 async def verify_chains(tx: Tx, now: int) -> Audited:
@@ -88,11 +105,12 @@ async def verify_chains(tx: Tx, now: int) -> Audited:
         for case in page:
             findings += _findings(case)
             findings += _wrong_states(case)
+            findings += _wrong_chain(case)
         chains += len(page)
         after = page[-1].chain.id
     for row in await stranded_chains(tx):
         findings.append(
-            _finding(ChainCode.STRANDED_CHAIN, row["queue_id"], "it waits for a step that nobody runs", row)
+            _finding(ChainInvariant.STEP_UNDER_WAY, row["queue_id"], "it waits for a step that nobody runs", row)
         )
     return Audited({"chains": chains}, findings)
 
@@ -100,19 +118,31 @@ async def verify_chains(tx: Tx, now: int) -> Audited:
 def _findings(case: ChainCase) -> Iterator[Finding]:
     chain = case.chain
     places = {job.id: job.place for job in case.jobs}
-    shapes = [job.shape for job in case.jobs]
+    shapes = [Shape(job.operation_library, job.forward_operation, job.backward_operation) for job in case.jobs]
     for run in case.runs:
-        steps = [RanStep(places[step.job_id], step.direction, step.state) for step in case.steps.get(run.n, ())]
+        steps = [RanStep(places.get(step.job_id, -1), step.direction, step.state) for step in case.steps[run.n]]
         found = audit_run(shapes[: run.job_number], steps)
         row = {"run": run.n, "started_at": run.started_at, "ended_at": run.ended_at}
         if found.problem is not None:
-            yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n}: {found.problem}", row)
+            yield _finding(ChainInvariant.WALK, chain.id, f"run {run.n}: {found.problem}", row)
         elif run.ended_at is not None and found.next is not None:
-            yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n} ended before its walk", row)
+            yield _finding(ChainInvariant.WALK_ENDED, chain.id, f"run {run.n} ended before its walk", row)
         elif run.n == chain.run and run.ended_at is None:
-            here = None if chain.place is None else Cursor(chain.place, chain.operation_direction)
+            here = None if chain.place is None else Place(chain.place, chain.operation_direction)
             if here != found.next:
-                yield _finding(ChainCode.BROKEN_WALK, chain.id, f"run {run.n} is not where its steps have led", row)
+                yield _finding(ChainInvariant.WALK_PLACE, chain.id, f"run {run.n} is not where its steps have led", row)
+
+
+def _wrong_chain(case: ChainCase) -> Iterator[Finding]:
+    chain = case.chain
+    last = next((run for run in case.runs if run.n == chain.run), None)
+    goes_on, steps = last is not None and last.ended_at is None, len(case.steps[chain.run])
+    if goes_on != (chain.state in (ChainState.RUNNING, ChainState.BLOCKED)):
+        message = f"it is {chain.state}, but its last run has {'not ' if goes_on else ''}ended"
+        yield _finding(ChainInvariant.CHAIN_STATE, chain.id, message, {"run": chain.run, "state": chain.state})
+    if last is not None and chain.steps != steps:
+        message = f"it counts {chain.steps} steps of its last run, of which {steps} are recorded"
+        yield _finding(ChainInvariant.STEPS_COUNTED, chain.id, message, {"run": chain.run, "steps": chain.steps})
 
 
 def _wrong_states(case: ChainCase) -> Iterator[Finding]:
@@ -120,10 +150,12 @@ def _wrong_states(case: ChainCase) -> Iterator[Finding]:
     runs = {n: [_ended(step) for step in steps] for n, steps in case.steps.items()}
     jobs = [ShownJob(job.id, job.operation_library, job.state) for job in case.jobs]
     for message in wrong_states(jobs, runs.get(chain.run, ())):
-        yield _finding(ChainCode.BROKEN_CHAIN, chain.id, message, {"run": chain.run, "state": chain.state})
+        yield _finding(ChainInvariant.JOB_STATE, chain.id, message, {"run": chain.run, "state": chain.state})
     for n, steps in runs.items():
+        for message in shared_jobs(steps):
+            yield _finding(ChainInvariant.STEP_JOB, chain.id, f"run {n}: {message}", {"run": n})
         for message in wrong_steps(steps, case.engine):
-            yield _finding(ChainCode.BROKEN_CHAIN, chain.id, f"run {n}: {message}", {"run": n})
+            yield _finding(ChainInvariant.STEP_END, chain.id, f"run {n}: {message}", {"run": n})
 
 
 def _ended(step: StepRecord) -> EndedStep:
@@ -131,8 +163,8 @@ def _ended(step: StepRecord) -> EndedStep:
     return EndedStep(step.n, step.job_id, backward, step.state, step.returned, step.step_job)
 
 
-def _finding(code: ChainCode, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
-    return Finding(code=code, message=f"chain {queue_id}: {message}", queue=QUEUE, rows=(row,))
+def _finding(rule: ChainInvariant, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
+    return rule.broken(f"chain {queue_id}: {message}", queue=QUEUE, rows=(row,))
 
 
-AUDIT = SurfaceAudit(verify_chains, (*ChainCode,))
+AUDIT = SurfaceAudit(verify_chains, (*ChainInvariant,), QUEUE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.domain.audit.findings import Finding, FindingCode, Invariant
 from hanbeon.domain.lifecycle import State
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
@@ -22,6 +22,15 @@ class ExportCode(FindingCode):
     """The kinds of inconsistency of exports, in the order in which they are reported."""
 
     STRANDED_EXPORT = "stranded_export", "an export without its job or its replay, or a job of an export without it"
+
+
+class ExportInvariant(Invariant):
+    """The invariants of exports, in the order of their codes."""
+
+    EXPORT_HAS_JOB = "export_has_job", ExportCode.STRANDED_EXPORT, "an export has its job"
+    JOB_HAS_EXPORT = "job_has_export", ExportCode.STRANDED_EXPORT, "a job of an export has its export"
+    SOURCE_KEPT = "source_kept", ExportCode.STRANDED_EXPORT, "an unfinished export has its replay"
+    RESULT_KEPT = "result_kept", FileCode.MISSING_FILE, "an export that has succeeded has its file"
 
 
 async def export_page(tx: Tx, after: int) -> list[ExportRecord]:
@@ -49,12 +58,11 @@ async def verify_exports(tx: Tx, now: int) -> Audited:
         after = page[-1].id
     for row in await exports_alone(tx):
         alone = "an export has no job" if row["kind"] == "export" else "a job has no export"
-        findings.append(
-            Finding(code=ExportCode.STRANDED_EXPORT, message=alone, queue=QUEUE, job_id=row["uid"], rows=(row,))
-        )
+        rule = ExportInvariant.EXPORT_HAS_JOB if row["kind"] == "export" else ExportInvariant.JOB_HAS_EXPORT
+        findings.append(rule.broken(alone, queue=QUEUE, job_id=row["uid"], rows=(row,)))
     for row in await without_replay(tx):
         message = f"export {row['job_id']} is unfinished, and its replay is gone"
-        findings.append(Finding(code=ExportCode.STRANDED_EXPORT, message=message, queue=QUEUE, rows=(row,)))
+        findings.append(ExportInvariant.SOURCE_KEPT.broken(message, queue=QUEUE, rows=(row,)))
     return Audited({"exports": exports}, findings)
 
 
@@ -66,8 +74,8 @@ def _without_file(export: ExportRecord) -> Finding | None:
     except (InvalidOutputPath, Missing) as error:
         row = {"job_id": export.id, "owner": export.owner, "result_uri": export.result_uri, "error": str(error)}
         message = f"export {export.id} has succeeded, and has no file"
-        return Finding(code=FileCode.MISSING_FILE, message=message, queue=QUEUE, job_id=export.uid, rows=(row,))
+        return ExportInvariant.RESULT_KEPT.broken(message, queue=QUEUE, job_id=export.uid, rows=(row,))
     return None
 
 
-AUDIT = SurfaceAudit(verify_exports, (*ExportCode, *FileCode))
+AUDIT = SurfaceAudit(verify_exports, (*ExportInvariant,), QUEUE)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.audit.case import STUCK_AFTER_US
-from hanbeon.domain.audit.findings import Finding, FindingCode, Severity
+from hanbeon.domain.audit.findings import Finding, FindingCode, Invariant, Severity
 from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.surfaces.schedules.misfire import COUNTED, RECORDED, Misfire, plan
 from hanbeon.surfaces.schedules.vocabulary import FireOutcome
@@ -33,6 +33,22 @@ class ScheduleCode(FindingCode):
         "two executions of one task ran at the same time, though each was to run alone",
     )
     STUCK_SCHEDULE = "stuck_schedule", "a schedule that was due a minute ago has not been processed"
+
+
+class ScheduleInvariant(Invariant):
+    """The invariants of schedules, in the order of their codes."""
+
+    TIME_KEPT = "time_kept", ScheduleCode.LOST_FIRE, "each past time of a schedule is in its history, or waits"
+    SUM_KEPT = "sum_kept", ScheduleCode.LOST_FIRE, "a line of a history stands for as many fires as it says"
+    EXECUTION_KEPT = "execution_kept", ScheduleCode.LOST_FIRE, "a fire that made an execution has it"
+    FIRE_KEPT = "fire_kept", ScheduleCode.LOST_FIRE, "an execution of a schedule has its line in the history"
+    ONE_EXECUTION = "one_execution", ScheduleCode.DOUBLED_FIRE, "a fire made at most one execution"
+    DECIDED_ONCE = "decided_once", ScheduleCode.DOUBLED_FIRE, "no fire waits that was decided"
+    OWN_TIME = "own_time", ScheduleCode.WRONG_FIRE, "a schedule fires at its own times only"
+    NOT_AHEAD = "not_ahead", ScheduleCode.WRONG_FIRE, "no fire is after the instant up to which they were decided"
+    IN_FORCE = "in_force", ScheduleCode.WRONG_FIRE, "an execution was made by the definition in force"
+    ALONE = "alone", ScheduleCode.OVERLAPPING_EXECUTIONS, "executions that run alone do not overlap"
+    PROCESSED = "processed", ScheduleCode.STUCK_SCHEDULE, "a schedule that is due is processed within a minute"
 
 
 class ScheduleFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +100,9 @@ def audit_schedule(
         place = bisect_left(lines, time)
         listed = place < len(lines) and lines[place] == time
         if listed and time in waiting:
-            yield _found(schedule, ScheduleCode.DOUBLED_FIRE, "it is in the history and waits at the same time", [time])
+            yield _found(
+                schedule, ScheduleInvariant.DECIDED_ONCE, "it is in the history and waits at the same time", [time]
+            )
         elif not listed and time not in waiting:
             if place and fires[place - 1].more:
                 covered[place - 1] = covered.get(place - 1, 0) + 1
@@ -92,12 +110,12 @@ def audit_schedule(
                 lost.append(time)
     if lost:
         message = f"{len(lost)} of its times are past, and are neither in the history nor waiting"
-        yield _found(schedule, ScheduleCode.LOST_FIRE, message, lost)
+        yield _found(schedule, ScheduleInvariant.TIME_KEPT, message, lost)
     yield from _check_sums(schedule, expected, fires, covered)
     yield from _check_strangers(schedule, expected, lines)
     if schedule.due_at is not None and schedule.due_at < now - STUCK_AFTER_US:
         stuck = _found(
-            schedule, ScheduleCode.STUCK_SCHEDULE, "it is due, but no instance processes it", [schedule.due_at]
+            schedule, ScheduleInvariant.PROCESSED, "it is due, but no instance processes it", [schedule.due_at]
         )
         yield msgspec.structs.replace(stuck, severity=Severity.WARNING)
 
@@ -112,7 +130,7 @@ def _check_sums(
         found, exact = covered.get(place, 0), fire.more < COUNTED - 1
         if found < fire.more or (exact and found != fire.more):
             message = f"a line stands for {fire.more} more fires, but there are {found} up to the next one"
-            yield _found(schedule, ScheduleCode.LOST_FIRE, message, [fire.fire_at])
+            yield _found(schedule, ScheduleInvariant.SUM_KEPT, message, [fire.fire_at])
 
 
 def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequence[int]) -> Iterator[Finding]:
@@ -121,11 +139,13 @@ def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequenc
     times = set(expected.times)
     strangers = [line for line in lines[begin:end] if line not in times]
     if strangers:
-        yield _found(schedule, ScheduleCode.WRONG_FIRE, "it fired at instants that are not among its times", strangers)
+        yield _found(
+            schedule, ScheduleInvariant.OWN_TIME, "it fired at instants that are not among its times", strangers
+        )
     if lines[end:]:
-        yield _found(schedule, ScheduleCode.WRONG_FIRE, "it fired at instants in the future", lines[end:])
+        yield _found(schedule, ScheduleInvariant.NOT_AHEAD, "it fired at instants in the future", lines[end:])
 
 
-def _found(schedule: ScheduleFacts, code: ScheduleCode, message: str, times: Sequence[int]) -> Finding:
+def _found(schedule: ScheduleFacts, rule: ScheduleInvariant, message: str, times: Sequence[int]) -> Finding:
     rows: list[dict[str, Any]] = [{"schedule": schedule.id, "fire_at": time} for time in times[:_SHOWN]]
-    return Finding(code=code, message=message, schedule_id=schedule.id, rows=tuple(rows))
+    return rule.broken(message, schedule_id=schedule.id, rows=tuple(rows))

@@ -12,7 +12,7 @@ from hanbeon.domain.audit.findings import Finding
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.definition import Definition
-from hanbeon.surfaces.schedules.fire_audit import Expected, FireFacts, ScheduleCode, ScheduleFacts, audit_schedule
+from hanbeon.surfaces.schedules.fire_audit import Expected, FireFacts, ScheduleFacts, ScheduleInvariant, audit_schedule
 
 _SCHEDULES_A_PAGE = 200
 _definition = msgspec.json.Decoder(Definition)
@@ -77,10 +77,10 @@ def _fire(row: Any) -> FireFacts:
 
 _BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 _CAUSES = {
-    "no_execution": (ScheduleCode.LOST_FIRE, "a fire created an execution that does not exist"),
-    "no_fire": (ScheduleCode.LOST_FIRE, "an execution has no entry in the history of its schedule"),
-    "doubled": (ScheduleCode.DOUBLED_FIRE, "one fire created several executions"),
-    "outdated": (ScheduleCode.WRONG_FIRE, "it fired from a definition that was no longer in force"),
+    "no_execution": (ScheduleInvariant.EXECUTION_KEPT, "a fire created an execution that does not exist"),
+    "no_fire": (ScheduleInvariant.FIRE_KEPT, "an execution has no entry in the history of its schedule"),
+    "doubled": (ScheduleInvariant.ONE_EXECUTION, "one fire created several executions"),
+    "outdated": (ScheduleInvariant.IN_FORCE, "it fired from a definition that was no longer in force"),
 }
 
 
@@ -103,14 +103,14 @@ def _causes(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         rows, key=lambda row: (row["kind"], row["schedule_id"], row["fire_at"])
     ):
         found = tuple(group)
-        code, message = _CAUSES[kind]
-        yield Finding(code=code, message=message, job_id=found[0]["execution_id"], schedule_id=schedule_id, rows=found)
+        rule, message = _CAUSES[kind]
+        yield rule.broken(message, job_id=found[0]["execution_id"], schedule_id=schedule_id, rows=found)
 
 
 def _overlaps(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for row in rows:
         message = f"it began before another execution of {row['task']!r} had ended"
-        yield Finding(code=ScheduleCode.OVERLAPPING_EXECUTIONS, message=message, job_id=row["job_id"], rows=(row,))
+        yield ScheduleInvariant.ALONE.broken(message, job_id=row["job_id"], rows=(row,))
 
 
-AUDIT = SurfaceAudit(verify_schedules, (*ScheduleCode,))
+AUDIT = SurfaceAudit(verify_schedules, (*ScheduleInvariant,))

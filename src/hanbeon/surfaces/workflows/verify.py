@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.domain.audit.findings import Finding, FindingCode, Invariant
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.workflows.vocabulary import QUEUE
@@ -18,24 +18,32 @@ class WorkflowCode(FindingCode):
     )
 
 
+class WorkflowInvariant(Invariant):
+    """The invariants of workflows, in the order of their codes."""
+
+    RUN_REGISTERED = "run_registered", WorkflowCode.STRANDED_WORKFLOW, "a registered run has its unfinished job"
+    RUN_STATUS = "run_status", WorkflowCode.BROKEN_RUN, "the status of a run is that of its job"
+    STEP_ORDER = "step_order", WorkflowCode.BROKEN_RUN, "a step of a run begins after the one before it has ended"
+
+
 async def verify_workflows(tx: Tx, now: int) -> Audited:
     """Check every workflow, and every run that is kept."""
     counted = (await tx.fetch("audit_workflow_counts"))[0]
     findings = []
     for row in await tx.fetch("audit_stranded_workflows"):
         message = f"workflow {row['id']} waits for run {row['run_id']}, which is {row['state'] or 'gone'}"
-        findings.append(_finding(WorkflowCode.STRANDED_WORKFLOW, message, {"id": str(row["id"])}))
+        findings.append(_finding(WorkflowInvariant.RUN_REGISTERED, message, {"id": str(row["id"])}))
     for row in await tx.fetch("audit_workflow_runs"):
         message = f"run {row['run_id']} says {row['status'] or 'unfinished'}, its job {row['state'] or 'is gone'}"
-        findings.append(_finding(WorkflowCode.BROKEN_RUN, message, {"run_id": str(row["run_id"])}))
+        findings.append(_finding(WorkflowInvariant.RUN_STATUS, message, {"run_id": str(row["run_id"])}))
     for row in await tx.fetch("audit_workflow_steps"):
         message = f"step {row['step_index']} of run {row['run_id']} began before the one before it had ended"
-        findings.append(_finding(WorkflowCode.BROKEN_RUN, message, {"run_id": str(row["run_id"])}))
+        findings.append(_finding(WorkflowInvariant.STEP_ORDER, message, {"run_id": str(row["run_id"])}))
     return Audited({"workflows": counted["workflows"], "workflow_runs": counted["runs"]}, findings)
 
 
-def _finding(code: WorkflowCode, message: str, row: dict[str, str]) -> Finding:
-    return Finding(code=code, message=message, queue=QUEUE, rows=(row,))
+def _finding(rule: WorkflowInvariant, message: str, row: dict[str, str]) -> Finding:
+    return rule.broken(message, queue=QUEUE, rows=(row,))
 
 
-AUDIT = SurfaceAudit(verify_workflows, (*WorkflowCode,))
+AUDIT = SurfaceAudit(verify_workflows, (*WorkflowInvariant,), QUEUE)

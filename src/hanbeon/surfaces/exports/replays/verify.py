@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hanbeon.domain.audit.findings import Finding, FindingCode
+from hanbeon.domain.audit.findings import Finding, FindingCode, Invariant
 from hanbeon.service.verify import Audited, SurfaceAudit
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.exports.replays.rows import ReplayRecord, replay_record
@@ -18,6 +18,13 @@ class ReplayCode(FindingCode):
     """The kinds of inconsistency of replays, in the order in which they are reported."""
 
     WRONG_USAGE = "wrong_usage", "the space noted for a user's replays is not their sum"
+
+
+class ReplayInvariant(Invariant):
+    """The invariants of replays, in the order of their codes."""
+
+    REPLAY_HAS_FILE = "replay_has_file", FileCode.MISSING_FILE, "a replay has its file"
+    USAGE_NOTED = "usage_noted", ReplayCode.WRONG_USAGE, "the space noted for a user is the sum of their replays"
 
 
 async def replay_page(tx: Tx, after: int) -> list[ReplayRecord]:
@@ -38,14 +45,13 @@ async def verify_replays(tx: Tx, now: int) -> Audited:
         for each in page:
             if not _has_file(each):
                 row = {"replay_id": each.id, "owner": each.owner, "file": each.file}
-                findings.append(
-                    Finding(code=FileCode.MISSING_FILE, message=f"replay {each.id} has no file", rows=(row,))
-                )
+                message = f"replay {each.id} has no file"
+                findings.append(ReplayInvariant.REPLAY_HAS_FILE.broken(message, rows=(row,)))
         replays += len(page)
         after = page[-1].id
     for row in await wrong_usage(tx):
         message = f"the replays of {row['owner']!r} have {row['used']:,} bytes, and {row['noted']:,} are noted"
-        findings.append(Finding(code=ReplayCode.WRONG_USAGE, message=message, rows=(row,)))
+        findings.append(ReplayInvariant.USAGE_NOTED.broken(message, rows=(row,)))
     return Audited({"replays": replays}, findings)
 
 
@@ -54,4 +60,4 @@ def _has_file(replay: ReplayRecord) -> bool:
     return not root.is_dir() or (root / replay.file).is_file()
 
 
-AUDIT = SurfaceAudit(verify_replays, (*FileCode, *ReplayCode))
+AUDIT = SurfaceAudit(verify_replays, (*ReplayInvariant,))

@@ -1,12 +1,15 @@
-"""A sound history of schedules, and ways to spoil it, each with the codes it must be found out by."""
+"""A sound history of schedules, and ways to break their invariants."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hanbeon.domain.audit.findings import Code, FindingCode
+from hanbeon.store.store import Store
 from hanbeon.surfaces.schedules import schemas
-from hanbeon.surfaces.schedules.fire_audit import ScheduleCode
+from hanbeon.surfaces.schedules.fire_audit import ScheduleCode, ScheduleInvariant
 from hanbeon.testing import TestKit
+from hanbeon.testing.clock import VirtualClock
+from tests.clinic import Doctorings, Patient
 from tests.service.raw_sql import run_sql
 from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
@@ -17,12 +20,14 @@ class Year(NamedTuple):
     """Schedules with something to tell: `often` was missed for hours, the task of `alone` and `waits` runs."""
 
     timetable: Timetable
+    store: Store
+    clock: VirtualClock
     often: schemas.Schedule
     alone: schemas.Schedule
     waits: schemas.Schedule
 
     async def sql(self, text: str, *values: Any) -> list[Any]:
-        return list(await run_sql(self.timetable.kit.app.store, text, *values))
+        return list(await run_sql(self.store, text, *values))
 
     async def times(self, schedule: schemas.Schedule, outcome: str) -> list[int]:
         rows = await self.sql(
@@ -33,8 +38,9 @@ class Year(NamedTuple):
         return [row["fire_at"] for row in rows]
 
 
-async def live(kit: TestKit) -> Year:
-    timetable = Timetable(kit, add_tasks(kit.app))
+async def begin(timetable: Timetable) -> schemas.Schedule:
+    """Return a schedule that was missed for hours."""
+    kit = timetable.kit
     often = await timetable.make()
     for _ in range(5):
         await timetable.pass_by(60)
@@ -44,63 +50,75 @@ async def live(kit: TestKit) -> Year:
     await timetable.run()
     await timetable.schedules.run("report")
     await timetable.run()
-    await timetable.schedules.change(often.id, args={"day": "friday"})
+    return await timetable.schedules.change(often.id, args={"day": "friday"})
+
+
+async def hold(timetable: Timetable, often: schemas.Schedule) -> Year:
+    """Let a task run that others wait for."""
+    kit = timetable.kit
     await timetable.schedules.run("hold")
     await kit.start_ready()
     alone = await timetable.make(task_id="hold")
     waits = await timetable.make(task_id="hold", overlap="queue_one")
     await timetable.pass_by(180, step=60)
-    return Year(timetable, often, alone, waits)
+    return Year(timetable, kit.app.store, kit.clock, often, alone, waits)
 
 
-Doctor = Callable[[Year], Awaitable[str | None]]
+async def live(kit: TestKit) -> tuple[Timetable, schemas.Schedule]:
+    timetable = Timetable(kit, add_tasks(kit.app))
+    return timetable, await begin(timetable)
 
 
-class Doctored(NamedTuple):
-    doctor: Doctor
-    codes: tuple[FindingCode, ...]
+async def leave(kit: TestKit, begun: tuple[Timetable, schemas.Schedule]) -> Year:
+    return await hold(*begun)
 
 
-SCHEDULE_DOCTORS: dict[str, Doctored] = {}
+DOCTORINGS = Doctorings("schedules")
+YearDoctor = Callable[[Year], Awaitable[str | None]]
 
 
-def doctored(*codes: FindingCode) -> Callable[[Doctor], Doctor]:
-    """Register a doctor. It answers with the id of the schedule that a finding of the first code must name, or None."""
+def breaks(invariant: ScheduleInvariant, *also: FindingCode) -> Callable[[YearDoctor], YearDoctor]:
+    """Register a way to break an invariant; it answers with the id of the schedule that a finding must name."""
 
-    def register(doctor: Doctor) -> Doctor:
-        SCHEDULE_DOCTORS[doctor.__name__] = Doctored(doctor, codes)
+    def register(doctor: YearDoctor) -> YearDoctor:
+        async def treat(patient: Patient) -> str | None:
+            year: Year = patient.facts
+            return await doctor(year._replace(store=patient.store, clock=patient.clock))
+
+        treat.__name__ = doctor.__name__
+        DOCTORINGS.breaks(invariant, *also)(treat)
         return doctor
 
     return register
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.TIME_KEPT)
 async def a_line_of_the_history_is_gone(year: Year) -> str:
     (*_, skipped) = await year.times(year.alone, "skipped")
     await year.sql("DELETE FROM hanbeon.fire WHERE schedule_id = $1 AND fire_at = $2", year.alone.id, skipped)
     return year.alone.id
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.SUM_KEPT)
 async def a_line_stands_for_one_less(year: Year) -> str:
-    changed = await year.sql("UPDATE hanbeon.fire SET more = more - 1 WHERE more > 0 RETURNING more")
-    assert len(changed) == 1
+    last = "SELECT max(f.fire_at) FROM hanbeon.fire AS f WHERE f.more > 0"
+    assert await year.sql(f"UPDATE hanbeon.fire SET more = more - 1 WHERE fire_at = ({last}) RETURNING more")
     return year.often.id
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.TIME_KEPT)
 async def a_line_that_stood_for_many_is_gone(year: Year) -> str:
     assert await year.sql("DELETE FROM hanbeon.fire WHERE more > 0 RETURNING more")
     return year.often.id
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.TIME_KEPT)
 async def a_fire_that_waited_is_forgotten(year: Year) -> str:
     await year.sql("UPDATE hanbeon.schedule SET waiting = NULL WHERE id = $1", year.waits.id)
     return year.waits.id
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.EXECUTION_KEPT)
 async def an_execution_is_gone(year: Year) -> str:
     await year.sql(
         "DELETE FROM hanbeon.execution WHERE schedule_id = $1 AND scheduled_at = $2",
@@ -110,7 +128,7 @@ async def an_execution_is_gone(year: Year) -> str:
     return year.often.id
 
 
-@doctored(ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.FIRE_KEPT)
 async def an_execution_has_no_line(year: Year) -> str:
     """Its time is before all that is looked at."""
     first, *_ = await year.times(year.often, "created")
@@ -119,14 +137,14 @@ async def an_execution_has_no_line(year: Year) -> str:
     return year.often.id
 
 
-@doctored(ScheduleCode.DOUBLED_FIRE, ScheduleCode.LOST_FIRE)
+@breaks(ScheduleInvariant.ONE_EXECUTION, ScheduleCode.LOST_FIRE)
 async def one_fire_has_two_executions(year: Year) -> str:
     first, second, *_ = await year.times(year.often, "created")
     await year.sql("UPDATE hanbeon.execution SET scheduled_at = $2 WHERE scheduled_at = $1", second, first)
     return year.often.id
 
 
-@doctored(ScheduleCode.DOUBLED_FIRE)
+@breaks(ScheduleInvariant.DECIDED_ONCE)
 async def what_was_decided_waits_again(year: Year) -> str:
     (*_, last) = await year.times(year.often, "created")
     await year.sql("UPDATE hanbeon.schedule SET waiting = $2 WHERE id = $1", year.often.id, f"[{last}]")
@@ -143,19 +161,19 @@ async def _add_line(year: Year, schedule: schemas.Schedule, after: int) -> None:
     )
 
 
-@doctored(ScheduleCode.WRONG_FIRE)
+@breaks(ScheduleInvariant.OWN_TIME)
 async def it_fired_between_its_times(year: Year) -> str:
     await _add_line(year, year.often, -MINUTE // 2)
     return year.often.id
 
 
-@doctored(ScheduleCode.WRONG_FIRE)
+@breaks(ScheduleInvariant.NOT_AHEAD)
 async def it_fired_ahead_of_its_time(year: Year) -> str:
     await _add_line(year, year.often, MINUTE)
     return year.often.id
 
 
-@doctored(ScheduleCode.WRONG_FIRE)
+@breaks(ScheduleInvariant.IN_FORCE)
 async def it_fired_by_what_it_said_before(year: Year) -> str:
     """As if the times had been changed between the fire and the moment at which it was decided."""
     (*_, last) = await year.times(year.often, "created")
@@ -169,7 +187,7 @@ async def it_fired_by_what_it_said_before(year: Year) -> str:
     return year.often.id
 
 
-@doctored(ScheduleCode.OVERLAPPING_EXECUTIONS, Code.TALLY_MISMATCH)
+@breaks(ScheduleInvariant.ALONE, Code.TALLY_MISMATCH)
 async def two_executions_of_a_task_ran_together(year: Year) -> None:
     rows = await year.sql(
         "SELECT e.job, j.started_at FROM hanbeon.execution AS e JOIN hanbeon.job AS j ON j.seq = e.job "
@@ -179,7 +197,7 @@ async def two_executions_of_a_task_ran_together(year: Year) -> None:
     await year.sql("UPDATE hanbeon.job SET started_at = $2 WHERE seq = $1", rows[1]["job"], rows[0]["started_at"] - 1)
 
 
-@doctored(ScheduleCode.STUCK_SCHEDULE, Code.STUCK_JOB)
+@breaks(ScheduleInvariant.PROCESSED, Code.STUCK_JOB)
 async def nobody_is_at_work(year: Year) -> str:
-    await year.timetable.kit.clock.advance(3_600)
+    await year.clock.advance(3_600)
     return year.often.id
