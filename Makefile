@@ -10,6 +10,8 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 JOBS ?= $(shell echo $$(( 2 * $(CORES) + 4 )))
 # Where `make run` serves.
 PORT ?= 8000
+# Seeds for `make simulate`.
+SEEDS ?= 1-50
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
 ARGS ?=
 
@@ -32,7 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow servers check quick units lint bytecode fmt chaos fuzz docs screenshots bench soak lock wheel sbom audit clean
+.PHONY: help setup run demo test test-slow servers check quick units lint bytecode fmt chaos fuzz docs screenshots bench soak simulate mutants lock wheel sbom audit clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -119,8 +121,10 @@ fmt: setup ## Format the code and apply the safe fixes
 	$(BIN)/ruff format .
 	@$(BIN)/python -m tools.dashboard_checks fmt
 
-chaos: setup ## Run the long kill tests
-	HANBEON_CHAOS=long $(BIN)/pytest -m chaos $(ARGS)
+# Without ARGS, the kill tests at length follow: they prove what a run cannot choose, such as the moment of a fault.
+chaos: setup ## Run phases of faults under load, then the long kill tests; ARGS="--phases kills --seed 1 --jobs 10000", --help
+	$(BIN)/python -m tests.storm.chaos $(ARGS)
+	$(if $(ARGS),,HANBEON_CHAOS=long $(BIN)/pytest -m chaos)
 
 fuzz: setup ## Try the whole API with schemathesis at length
 	HANBEON_FUZZ=long $(BIN)/pytest tests/server/fuzz $(ARGS)
@@ -134,6 +138,12 @@ screenshots: setup ## Make screenshots of every page of the dashboard in build/s
 
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
 	$(BIN)/python -m bench $(ARGS)
+
+simulate: setup ## Run seeds of the simulation, SEEDS=1-200; ARGS=--trace prints all that a seed does
+	$(BIN)/python -m tests.simulation $(SEEDS) $(ARGS)
+
+mutants: setup ## Run the directed plans of the simulation on broken products, and write down which rules notice; then make docs
+	$(BIN)/python -m tests.simulation.directed $(ARGS)
 
 soak: setup ## Run a steady load for twenty minutes: does anything grow? ARGS="--minutes 1" to try
 	$(BIN)/python -m bench --only soak --reps 1 $(ARGS)

@@ -33,7 +33,7 @@ def request(app: App, way: str, number: int) -> JobRequest[Any]:
     made = app.tasks.get("tiny").call(journal="-").set(queue="causes", work_item=cause, **WAYS[way])
     if way == "id":
         return made.set(id=cause_id(number))
-    return made.set(**{"idempotency_key" if way == "idempotency_key" else "unique_key": cause})
+    return made.set(idempotency_key=cause) if way == "idempotency_key" else made.set(unique_key=cause)
 
 
 async def one_by_one(app: App, way: str, causes: int) -> list[list[Any]]:

@@ -18,6 +18,8 @@ from tests.storm import tasks
 QUICK = {"lease": 2.0, "poll": 1.0}
 # For `kill_all`: leases that no busy machine loses.
 LASTING = {"lease": 60.0, "poll": 1.0}
+# Log output of a worker whose database refuses.
+NOTICED = ("end_not_written", "database_unavailable")
 # Log output that means a defect. An unreachable database is none.
 DEFECTS = ("loop_failed", "attempt_crashed", "was never retrieved", "was never awaited")
 
@@ -95,6 +97,11 @@ class Fleet:
         await asyncio.to_thread(worker.wait_ready)  # Before it is ready, SIGTERM simply ends it.
         await asyncio.to_thread(worker.stop)
 
+    @property
+    def noticed(self) -> int:
+        """How often those at work have said that the database refuses."""
+        return sum(worker.output.count(word) for worker in self.at_work for word in NOTICED)
+
     def ended(self, worker: WorkerProcess) -> None:
         """Note that this worker was asked to stop and has ended."""
         self.at_work.remove(worker)
@@ -117,7 +124,7 @@ class Fleet:
 
     def note(self, error: BaseException) -> None:
         for worker in (*self.at_work, *self._ended):
-            error.add_note(f"{worker.name} said:\n{worker.output[-3000:]}")
+            error.add_note(f"{worker.name} said:\n{worker.remarkable}")
 
 
 def _split_at_defect(output: str) -> tuple[str, str, str]:

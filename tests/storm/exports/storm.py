@@ -210,8 +210,7 @@ class ExportStorm:
             yield self
         except BaseException as error:
             for process in self._everyone:
-                notable = [line for line in process.output.splitlines() if '"level": "info"' not in line]
-                error.add_note(f"{process.name} said:\n" + "\n".join(notable)[-2_000:])
+                error.add_note(f"{process.name} said:\n{process.remarkable}")
             raise
         finally:
             for process in self._everyone:

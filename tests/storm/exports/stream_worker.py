@@ -11,8 +11,8 @@ import secrets
 import sys
 from pathlib import Path
 
-from hanbeon.rendering.renderer import publish, sha256_of, temporary_beside
 from hanbeon.stream_worker import Reporter, Request, Result, StreamWorker, WorkFailed
+from hanbeon.surfaces.exports.rendering.renderer import publish, sha256_of, temporary_beside
 from tests.storm.journal import write_line
 
 FOREIGN_URI = "/etc/passwd"

@@ -13,7 +13,7 @@ from hanbeon import App
 from hanbeon.surfaces.chains.schemas import Chain
 from hanbeon.surfaces.verify import verify
 from tests.guarantees import guarantee
-from tests.storm.apps import CHAIN_LIBRARY
+from tests.storm.chain_operations import __name__ as CHAIN_LIBRARY
 from tests.storm.fleet import LASTING, Fleet, fleet
 from tests.storm.moments import until
 from tests.storm.sizes import TIMEOUT, short_on, sized

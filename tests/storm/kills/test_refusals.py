@@ -28,7 +28,6 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 _KINDS = {"quick": 3, "ledger": 3, "ledger_threaded": 1, "parent": 2, "ledger_parent": 1, "dependent": 1}
 # Not so short that a refusal could cost a lease.
 _PATIENT = {"lease": 60.0, "poll": 1.0}
-_NOTICED = ("end_not_written", "database_unavailable")
 _FAILED = "SELECT j.task, a.failure_type FROM hanbeon.attempt AS a JOIN hanbeon.jobs AS j ON j.seq = a.job"
 
 
@@ -117,28 +116,24 @@ async def _run(url: str, direct_url: str, refusing: Refusing, rng: random.Random
             ends = await rows_of(app.store, f"{_FAILED} WHERE a.status = 'failed'")
             assert {row["failure_type"] for row in ends} <= {"database_unavailable"}
             assert {row["task"] for row in ends} <= {"ledger", "ledger_threaded", "ledger_parent"}
-        await work.assert_done_once(app, others=requests.acknowledged)
+        await work.assert_done_once(app)
 
 
 async def _until_noticed(app: App, workers: Fleet, requests: Requests) -> None:
     """Ask until the API is refused, and wait until a worker is, if there is work left."""
-    before = _noticed(workers)
+    before = workers.noticed
 
     async def refused() -> bool | None:
         return True if await requests.send() == 503 else None
 
     async def noticed() -> bool | None:
-        if _noticed(workers) > before:
+        if workers.noticed > before:
             return True
         counts = await app.counts()
         return True if sum(counts[state] for state in UNFINISHED) <= len(requests.acknowledged) else None
 
     await until("a request is refused", refused)
     await until("a worker is refused", noticed)
-
-
-def _noticed(workers: Fleet) -> int:
-    return sum(worker.output.count(word) for worker in workers.at_work for word in _NOTICED)
 
 
 async def test_transaction_that_deadlocks_at_its_end_is_done_again(postgres_url: str) -> None:

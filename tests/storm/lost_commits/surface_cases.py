@@ -29,8 +29,8 @@ from hanbeon.surfaces.chains.steps import task_of
 from hanbeon.surfaces.chains.vocabulary import ChainEventType, OnBackwardFailure, OnUnknown
 from hanbeon.surfaces.offices import listener_rows as listeners
 from hanbeon.surfaces.offices.delivery.relay import Relay
-from hanbeon.surfaces.schedules.declaration_rows import declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
+from hanbeon.surfaces.schedules.declarer import declare_schedule
 from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 from hanbeon.tasks.task import settings_of
 from tests.storm.lost_commits.scene import LEASE, Scene

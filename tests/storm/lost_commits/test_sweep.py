@@ -32,6 +32,7 @@ SQLITE_ALONE = {
 NOT_SWEPT = {
     "claim.claim_these": "for test kits only",
     "incarnation.begin_incarnation": "by `hanbeon restore` alone; repeated, it begins another in which nothing runs",
+    "instances.note_blocked": "by the watchdog, over a connection of its own, again with each renewal",
 }
 
 

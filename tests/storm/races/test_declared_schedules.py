@@ -8,8 +8,8 @@ import uuid_utils
 
 from hanbeon import App
 from hanbeon.store.operations.tasks import register_tasks
-from hanbeon.surfaces.schedules.declaration_rows import DeclarationOutcome, declare_schedule
 from hanbeon.surfaces.schedules.declarations import declared_schedule
+from hanbeon.surfaces.schedules.declarer import DeclarationOutcome, declare_schedule
 from hanbeon.tasks.task import settings_of
 from tests.surfaces.schedules.schedule_kit import add_tasks
 

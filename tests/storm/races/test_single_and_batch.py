@@ -5,7 +5,7 @@ Then one of them is rolled back as a deadlock, and repeated: one job is made, an
 
 import asyncio
 import contextlib
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import pytest
@@ -39,7 +39,8 @@ async def test_same_id_and_key_make_one_job(postgres_url: str, key: str) -> None
             first = tasks[0].call(number)
             calls = []
             for app, task in zip(apps, tasks, strict=True):
-                request = task.call(number).set(id=first.id, on_conflict=OnConflict.SKIP, **{key: f"key-{number}"})
+                request = task.call(number).set(id=first.id, on_conflict=OnConflict.SKIP)
+                request = request.set(**cast(Any, {key: f"key-{number}"}))
                 calls += [_alone(app, request), _batch(app, request, task.call(-1))]
             jobs = await asyncio.gather(*calls)
             with guarantee():

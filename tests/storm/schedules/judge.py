@@ -28,7 +28,10 @@ SELECT CAST(j.id AS text) AS id, j.seq, e.type, CAST(e.schedule_id AS text) AS s
   j.state, j.created_at, j.finished_at
 FROM hanbeon.execution AS e JOIN hanbeon.jobs AS j ON j.seq = e.job ORDER BY j.seq
 """
-_ATTEMPTS = "SELECT a.job, a.attempt, a.status, a.started_at, a.ended_at FROM hanbeon.attempt AS a"
+_ATTEMPTS = """
+SELECT a.job, a.attempt, a.status, a.started_at, a.ended_at
+FROM hanbeon.attempt AS a JOIN hanbeon.execution AS e ON e.job = a.job
+"""
 
 
 class Judgement(NamedTuple):
