@@ -9,6 +9,7 @@ import hanbeon
 import hanbeon.testing
 from hanbeon import errors
 from hanbeon.settings import Settings
+from tests.unordered import unordered_iterations
 
 SOURCE = Path(hanbeon.__file__).parent
 ERRORS = errors.all_errors()
@@ -40,7 +41,7 @@ def test_the_public_names_are_these() -> None:
         "monthly",
         "weekly",
     ]
-    assert hanbeon.testing.__all__ == ["TestKit", "VirtualClock"]
+    assert hanbeon.testing.__all__ == ["SimulationFailed", "TestKit", "VirtualClock", "effects", "simulate"]
 
 
 @pytest.mark.parametrize("module", [hanbeon, hanbeon.testing], ids=lambda module: module.__name__)
@@ -85,3 +86,29 @@ def test_every_setting_is_described() -> None:
     described = {name: field.description or "" for name, field in Settings.model_fields.items()}
     odd = [name for name, text in described.items() if len(text) <= 10 or not text[0].isupper() or text.endswith(".")]
     assert odd == []
+
+
+def test_the_engine_iterates_over_no_set() -> None:
+    """Their order differs from one process to the next: a simulated run could not be repeated."""
+    folders = (SOURCE / name for name in ("engine", "store", "events"))
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+        for line in unordered_iterations(ast.parse(path.read_text()))
+    ]
+    assert found == []
+
+
+def test_iterations_over_sets_are_found() -> None:
+    text = """
+class Hub:
+    callbacks: dict[str, set[int]]
+    def take(self, hints: set[str], names: list[str]) -> None:
+        for hint in hints:
+            list(self.callbacks[hint])
+        [each for each in {1, 2}]
+        for name in sorted(hints) + names: any(each for each in hints)
+        call(*hints)
+"""
+    assert unordered_iterations(ast.parse(text)) == [5, 6, 7, 9]

@@ -41,10 +41,14 @@ class SystemClock:
     def now_us(self) -> int:
         return time.time_ns() // 1_000
 
-    def monotonic(self) -> float:
-        if hasattr(time, "CLOCK_BOOTTIME"):
+    if hasattr(time, "CLOCK_BOOTTIME"):
+
+        def monotonic(self) -> float:
             return time.clock_gettime(time.CLOCK_BOOTTIME)
-        return time.monotonic()
+    else:
+
+        def monotonic(self) -> float:
+            return time.monotonic()
 
 
 def micros(seconds: float) -> int:

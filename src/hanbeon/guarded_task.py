@@ -25,6 +25,9 @@ class BodyExits:
         """The task in which the body runs, whose coroutine returns exits instead of raising them; None if in none."""
         return None
 
+    def printed(self, stream: str, data: bytes) -> None:
+        """The body printed or logged."""
+
     def exited(self, error: BaseException) -> None:
         """A task or callback of the body raised SystemExit or KeyboardInterrupt."""
 

@@ -14,11 +14,12 @@ from hanbeon.engine.stream.wire import Wire
 from hanbeon.engine.worker import Worker, default_name
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
-from hanbeon.executors.local import local_executors
 from hanbeon.extras import check_extra
+from hanbeon.host import Host
 from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
-from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
+from hanbeon.setting_fields import CONCURRENCY_MAX
+from hanbeon.settings import Settings, load_settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks.registry import Registry
@@ -32,6 +33,7 @@ class WorkerApp(Protocol):
     declared: dict[str, Declarations]
     file: ConfigFile | None
     given: dict[str, Any]
+    host: Host
     messenger: Messenger
     secrets: Secrets
     settings: Settings
@@ -82,7 +84,7 @@ def surface_worker(
 def _worker(
     app: WorkerApp, settings: Settings, surfaces: Sequence[Surface], threads: int
 ) -> tuple[list[Executor], MakeWorker]:
-    executors, http, blocking = local_executors(settings, app.clock, app.tasks, threads)
+    executors, http, blocking = app.host.executors(settings, app.clock, app.tasks, threads)
     for surface in surfaces:
         if surface.executor is not None:
             # First, because it must end before the executors that it uses.
@@ -90,7 +92,9 @@ def _worker(
     pools = [load(each.pool)(app.store, settings, app.clock) for each in surfaces if each.pool is not None]
     given_to = (app.store, app.hub, app.tasks, settings, app.clock, executors)
     pollers = [_poller(app, settings, each) for each in surfaces if each.poller is not None]
-    return executors, partial(Worker, *given_to, pools=pools, pollers=pollers)
+    return executors, partial(
+        Worker, *given_to, pools=pools, pollers=pollers, mask=app.secrets.mask, watched=app.host.watched
+    )
 
 
 def _poller(app: WorkerApp, settings: Settings, surface: Surface) -> Poller:

@@ -2,9 +2,12 @@
 
 from typing import Any, cast
 
+import pytest
+
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.claim import Claimer, UnansweredClaims
 from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.errors import DatabaseUnavailable
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.store import Store
@@ -30,8 +33,8 @@ class Lanes:
         return self.answer
 
 
-def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
-    started: list[Claimed] = []
+def claimer(lanes: Lanes, clock: VirtualClock, started: list[Claimed] | None = None) -> Claimer:
+    started = [] if started is None else started
     return Claimer(
         cast(Store, lanes),
         Settings(),
@@ -90,3 +93,19 @@ async def test_hint_during_a_claim_forgets_the_lane_position() -> None:
     await asking.run_once()
     await asking.run_once()
     assert lanes.asked == [None, FIRST, None]
+
+
+async def test_begins_nothing_whose_lease_ended_before_the_answer() -> None:
+    clock = VirtualClock()
+
+    class Sleeping(Lanes):
+        async def claim(self, request: ClaimRequest) -> ClaimAnswer:
+            await clock.advance(Settings().lease)  # The machine was suspended.
+            return self.answer
+
+    started: list[Claimed] = []
+    asking = claimer(Sleeping(), clock, started)
+    with pytest.raises(DatabaseUnavailable):
+        await asking.run_once()
+    assert started == []
+    assert asking.unanswered.pending

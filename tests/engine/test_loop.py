@@ -55,7 +55,7 @@ def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await asyncio.sleep(0)
 
     monkeypatch.setattr(loops, "asyncio", types.SimpleNamespace(**(vars(asyncio) | {"sleep": sleep})))
-    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    monkeypatch.setattr("hanbeon.chance.chance.uniform", lambda low, high: high)
     return slept
 
 
@@ -69,7 +69,7 @@ async def test_backs_off_while_the_database_is_down_then_resets(error: Exception
 
 
 async def test_back_off_has_jitter(monkeypatch: pytest.MonkeyPatch, sleeps: list[float]) -> None:
-    monkeypatch.setattr("random.uniform", lambda low, high: low)
+    monkeypatch.setattr("hanbeon.chance.chance.uniform", lambda low, high: low)
     steps = Steps(*[DatabaseUnavailable("gone")] * 8)
     running = asyncio.create_task(Loop("test", steps).run())
     await until(steps.done)

@@ -22,6 +22,7 @@ from hanbeon.errors import (
 from hanbeon.store import schema
 from hanbeon.store.backends import open_store
 from hanbeon.store.database.sqlite_connection import SqliteConnection
+from hanbeon.store.database.sqlite_thread import SqliteHost
 from hanbeon.store.operations.tallies import counts
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import migrate
@@ -135,8 +136,9 @@ async def test_the_next_releases_schema_is_fine_if_it_says_so(migrated: str) -> 
 
 async def test_incompatible_schema_requires_an_upgrade(migrated: str) -> None:
     await _pretend(migrated, schema.VERSION + 2, schema.VERSION + 1)
-    with pytest.raises(SchemaTooNew, match="upgrade hanbeon"):
-        await opened(migrated)
+    for use in (opened, migrate):
+        with pytest.raises(SchemaTooNew, match="upgrade hanbeon"):
+            await use(migrated)
 
 
 async def test_a_closed_store_says_so(migrated: str) -> None:
@@ -207,7 +209,7 @@ async def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
     for number in range(100):
         path = tmp_path / f"{number}.db"
         path.touch()
-        connections = [SqliteConnection(path, SystemClock(), "writer") for _ in range(8)]
+        connections = [SqliteConnection(path, SystemClock(), "writer", SqliteHost()) for _ in range(8)]
         await asyncio.gather(*(each.open() for each in connections))
         await asyncio.gather(*(each.close() for each in connections))
 

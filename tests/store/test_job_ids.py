@@ -117,7 +117,7 @@ async def test_verify_finds_jobs_without_ids(postgres_world: World) -> None:
     assert (await verify(world.store)).sound
     await world.script(f"UPDATE hanbeon.job_id SET id = '{other}'")
     findings = (await verify(world.store)).findings
-    assert [(each.code, each.job_id) for each in findings] == [("lost_job", job_id), ("lost_job", None)]
+    assert [(each.code, each.job_id) for each in findings] == [("lost_job", None), ("lost_job", job_id)]
     await world.script("UPDATE hanbeon.job_id SET seq = seq + 1")
     assert len((await verify(world.store)).findings) == 2
     await world.script(f"UPDATE hanbeon.job_id SET id = '{job_id}', seq = seq - 1")

@@ -41,7 +41,14 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-SINGLE_ROWS = {"clock", "event_counter", "fold", "incarnation", "pruned", "relay"}
+SINGLE_ROWS = {
+    "clock": "trusted_at = 0, steady_since = 0, seen_at = 0",
+    "event_counter": "last_id = 0",
+    "fold": "folded_to = 0, folded_at = 0",
+    "pruned": "before = 0",
+    "relay": "relayed_to = 0",
+}
+"""Tables of one row, and how it begins."""
 
 
 @cache
@@ -52,17 +59,9 @@ def empty_script(dialect: Dialect) -> str:
     next. Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index.
     """
     scripts = "\n".join(script(migration, dialect) for migration in MIGRATIONS)
-    tables = set(re.findall(r"CREATE TABLE hanbeon[._](\w+)", scripts)) - SINGLE_ROWS
-    return "; ".join(
-        [
-            *(f"DELETE FROM hanbeon.{table}" for table in sorted(tables)),
-            "UPDATE hanbeon.event_counter SET last_id = 0",
-            "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
-            "UPDATE hanbeon.relay SET relayed_to = 0",
-            "UPDATE hanbeon.pruned SET before = 0",
-            "UPDATE hanbeon.clock SET trusted_at = 0, steady_since = 0, seen_at = 0",
-        ]
-    )
+    tables = sorted({*re.findall(r"CREATE TABLE hanbeon[._](\w+)", scripts)} - {"incarnation"})
+    begun = [f"UPDATE hanbeon.{table} SET {SINGLE_ROWS[table]}" for table in tables if table in SINGLE_ROWS]
+    return "; ".join([*(f"DELETE FROM hanbeon.{table}" for table in tables if table not in SINGLE_ROWS), *begun])
 
 
 def new_id() -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 
+from hanbeon.chance import chance
 from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.loop import AGAIN
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import hand_back
@@ -193,7 +194,10 @@ class Claimer:
         sent_at, began_at = self._clock.monotonic(), self._cursor
         position, guessed = self._next_position(sent_at)
         answer = await self._answer(
-            ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position, self._queues)
+            ClaimRequest(
+                self.instance, tasks, free, micros(self._settings.lease), self._cursor, position, self._queues
+            ),
+            sent_at + self._settings.lease * _ANSWER_SHARE,
         )
         self._cursor = answer.cursor
         if answer.place is not None:
@@ -203,16 +207,20 @@ class Claimer:
         self._start(answer.jobs, sent_at)
         if answer.jobs or answer.cursor or began_at:
             return AGAIN
-        return self._settings.poll * random.uniform(0.8, 1.2)
+        return self._settings.poll * chance.uniform(0.8, 1.2)
 
-    async def _answer(self, request: ClaimRequest) -> ClaimAnswer:
+    async def _answer(self, request: ClaimRequest, until: float) -> ClaimAnswer:
         """Claim, and remember that jobs may have been claimed if no answer comes while their leases last."""
         try:
-            async with asyncio.timeout(self._settings.lease * _ANSWER_SHARE):
-                return await self._store.claim(request)
+            async with asyncio.timeout(max(0.0, until - self._clock.monotonic())):
+                answer = await self._store.claim(request)
+            # A process that stood still gets the answer first and its timer later; one that slept, no timer at all.
+            if self._clock.monotonic() >= until:
+                raise TimeoutError
+            return answer
         except TimeoutError as error:
             self.unanswered.add(request.instance, request.tasks)
-            raise DatabaseUnavailable("a claim was not answered in time; it is tried again") from error
+            raise DatabaseUnavailable(Rule("claim_not_answered")) from error
         except BaseException:
             self.unanswered.add(request.instance, request.tasks)
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from hanbeon.chance import chance
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, Returned
@@ -18,6 +18,7 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
 
@@ -109,7 +110,7 @@ class CompletionBuffer:
             if reports:
                 await self._flush_part(reports)
         except BaseException:
-            _fail(self._each(batch), DatabaseUnavailable("the worker was stopped"))
+            _fail(self._each(batch), DatabaseUnavailable(Rule("worker_stopped")))
             raise
         if batch:
             await self._flush_batch(batch)
@@ -126,7 +127,7 @@ class CompletionBuffer:
         except Exception:
             at = None  # There may be one that the database cannot take.
         except BaseException:
-            _fail(self._each(batch), DatabaseUnavailable("the worker was stopped"))
+            _fail(self._each(batch), DatabaseUnavailable(Rule("worker_stopped")))
             raise
         if at is None:
             return await self._flush_part(self._each(batch))
@@ -154,7 +155,7 @@ class CompletionBuffer:
                 except Exception as error:
                     _fail([item], error)
         except BaseException:
-            _fail(reports, DatabaseUnavailable("the worker was stopped"))
+            _fail(reports, DatabaseUnavailable(Rule("worker_stopped")))
             raise
 
     async def _flush(self, reports: list[_Waiting]) -> None:
@@ -167,7 +168,7 @@ class CompletionBuffer:
 
 
 def report_of(job: Claimed, outcome: Outcome) -> CompletionReport:
-    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
+    return CompletionReport(job.seq, job.fence, outcome, chance.random(), job.instance)
 
 
 def _next_batch(successes: list[Success]) -> tuple[list[Success], list[Success]]:

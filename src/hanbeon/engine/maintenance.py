@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable
 
+from hanbeon.chance import chance
 from hanbeon.clock import MICROS, micros
 from hanbeon.engine.execution_log import log_end
 from hanbeon.engine.loop import AGAIN
@@ -35,14 +35,14 @@ class Maintenance:
 
     async def recover(self) -> float:
         """Recover the jobs of instances that are gone, or of an earlier run of this one."""
-        recovered = await self._store.write(lambda tx: recover(tx, self._store.lanes, _BATCH, random.random()))
+        recovered = await self._store.write(lambda tx: recover(tx, self._store.lanes, _BATCH, chance.random()))
         self.recovered += len(recovered)
         for item in recovered:
             _log.warning("recovered", job=item.id, task=item.task, attempt=item.fence, became=item.state.value)
             log_end(item, item, self.settings.zone)
         if len(recovered) == _BATCH:
             return AGAIN
-        return min(self.settings.poll, self.settings.lease / 6) * random.uniform(0.8, 1.2)
+        return min(self.settings.poll, self.settings.lease / 6) * chance.uniform(0.8, 1.2)
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
@@ -93,4 +93,4 @@ class Maintenance:
                 )
         if pruned >= _BATCH:
             return _BETWEEN_PRUNINGS
-        return self.settings.prune_every * random.uniform(0.8, 1.2)
+        return self.settings.prune_every * chance.uniform(0.8, 1.2)

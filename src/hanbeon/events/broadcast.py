@@ -33,7 +33,7 @@ class Topic(NamedTuple):
     """The live followers of one thing, and the serializer that they share."""
 
     serialize: Serializer
-    followers: set[Follower]
+    followers: dict[Follower, None]
 
 
 class Broadcast:
@@ -56,16 +56,16 @@ class Broadcast:
         self,
         queue: str | None,
         serialize: Serializer,
-        place: EventPosition,
+        position: EventPosition,
         part: Hashable = None,
         first: Sequence[Delivered] = (),
     ) -> Iterator[Follower]:
-        """Follow a queue, or all, from a place on, however far back that is.
+        """Follow a queue, or all, from a position on, however far back that is.
 
         Followers of the same `part` of a queue share the serializer of the first, so that an event is serialized once.
         `first`: messages that this follower gets before any event.
         """
-        follower = Follower(self, queue, serialize, place, part, first)
+        follower = Follower(self, queue, serialize, position, part, first)
         self._following += 1
         if self._reader is None:
             self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -85,12 +85,12 @@ class Broadcast:
     def join(self, follower: Follower) -> None:
         """Make a follower live. It has read up to `position`, so nothing is missing in between."""
         topics = self._topics.setdefault(follower.queue, {})
-        topics.setdefault(follower.part, Topic(follower.serialize, set())).followers.add(follower)
+        topics.setdefault(follower.part, Topic(follower.serialize, {})).followers[follower] = None
 
     def leave(self, follower: Follower) -> None:
         topic = self._topics.get(follower.queue, {}).get(follower.part)
         if topic is not None:
-            topic.followers.discard(follower)
+            topic.followers.pop(follower, None)
             if not topic.followers:
                 self._drop(follower.queue, follower.part)
 

@@ -21,8 +21,8 @@ _log = get_logger("hanbeon.events")
 class ChangeFollower:
     """Gives a message after changes, at most once a second."""
 
-    def __init__(self, place: EventPosition, serialize: Callable[[], Delivered]) -> None:
-        self.place, self._serialize = place, serialize
+    def __init__(self, position: EventPosition, serialize: Callable[[], Delivered]) -> None:
+        self.position, self._serialize = position, serialize
         self.changed = asyncio.Event()
         self._given_at = float("-inf")
 
@@ -45,30 +45,30 @@ class ChangeWatch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._followers: set[ChangeFollower] = set()
+        self._followers: dict[ChangeFollower, None] = {}
         self._watching: asyncio.Task[None] | None = None
         self._seen: tuple[int | None, int] | None = None
         """None: unknown, so that the next look finds a change."""
 
     async def join(
-        self, place: EventPosition, serialize: Callable[[], Delivered]
+        self, position: EventPosition, serialize: Callable[[], Delivered]
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
         """Follow what changes from now on, for the block."""
         if self._watching is None:
             seen = await self._look()
             if self._watching is None:
                 self._seen = seen
-        return self._following(ChangeFollower(place, serialize))
+        return self._following(ChangeFollower(position, serialize))
 
     @contextlib.contextmanager
     def _following(self, follower: ChangeFollower) -> Iterator[ChangeFollower]:
-        self._followers.add(follower)
+        self._followers[follower] = None
         if self._watching is None:
             self._watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             yield follower
         finally:
-            self._followers.discard(follower)
+            del self._followers[follower]
             if not self._followers and self._watching is not None:
                 self._watching.cancel()
                 self._watching = None

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from hanbeon.domain.event_cursor import Cursor, EventPosition, event_id, place_of
+from hanbeon.domain.event_cursor import Cursor, EventPosition, event_id, position_of
 from hanbeon.domain.events import Event
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations.events import event_bounds, events_after
@@ -21,7 +21,7 @@ class Feed:
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
 
-    async def place(self, cursor: Cursor) -> EventPosition:
+    async def position(self, cursor: Cursor) -> EventPosition:
         """Return where a reader with this cursor goes on; raises OtherIncarnation if it is from before a restore."""
         incarnation = self._store.incarnation
         wanted = event_id(cursor, incarnation)
@@ -31,7 +31,7 @@ class Feed:
             while await self._store.number_events():
                 pass
             bounds = await self._store.read(event_bounds)
-        return place_of(wanted, incarnation, *bounds)
+        return position_of(wanted, incarnation, *bounds)
 
     async def read(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         """Return the next events after `after`; empty if there are none yet. With `queue`, others' may be left out."""

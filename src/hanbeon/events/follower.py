@@ -63,7 +63,7 @@ class EventGap(NamedTuple):
 class StreamOpened(NamedTuple):
     """The first message of a stream: whose events it brings, and after which."""
 
-    place: EventPosition
+    position: EventPosition
 
 
 Message = Delivered | EventGap | StreamOpened
@@ -72,7 +72,7 @@ Message = Delivered | EventGap | StreamOpened
 class MessageSource(Protocol):
     """The messages of one connection."""
 
-    place: EventPosition
+    position: EventPosition
 
     async def next(self) -> Delivered | EventGap:
         """The next message, as soon as there is one. Cancelling this loses none."""
@@ -87,18 +87,18 @@ class Follower:
         broadcast: Broadcast,
         queue: str | None,
         serialize: Serializer,
-        place: EventPosition,
+        position: EventPosition,
         part: Hashable = None,
         first: Iterable[Delivered] = (),
     ) -> None:
-        self.queue, self.part, self.serialize, self.place = queue, part, serialize, place
+        self.queue, self.part, self.serialize, self.position = queue, part, serialize, position
         self._broadcast = broadcast
         self._pages = Pages()
         self._waiting: deque[Delivered] = deque(first)
-        self._given = self._read = place.after
+        self._given = self._read = position.after
         """The last event that it gave, and the last one up to which it has seen all."""
         self._live = False
-        self._gap = place.gap
+        self._gap = position.gap
         self._error: Exception | None = None
         self._arrived = asyncio.Event()
 

@@ -17,7 +17,7 @@ class Hub:
 
     def __init__(self, notifier: Notifier) -> None:
         self._waker = notifier
-        self._callbacks: dict[str, set[Callback]] = {}
+        self._callbacks: dict[str, dict[Callback, None]] = {}
         self._listener: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
@@ -26,19 +26,19 @@ class Hub:
         if self._listener is None or self._listener.done():
             self._listener = guarded_task(self._waker.listen(self._received))
         for hint in hints:
-            self._callbacks.setdefault(hint, set()).add(callback)
+            self._callbacks.setdefault(hint, {})[callback] = None
         try:
             yield
         finally:
             for hint in hints:
-                self._callbacks[hint].discard(callback)
+                self._callbacks[hint].pop(callback, None)
 
     def hints(self, callback: Callback) -> contextlib.AbstractContextManager[None]:
         """While active, `callback` is called when there may be events, for `wait.until`."""
         return self.calling(callback, "event")
 
-    def _received(self, hints: set[str]) -> None:
-        for hint in hints:
+    def _received(self, sent: set[str]) -> None:
+        for hint in sorted(sent):
             for callback in list(self._callbacks.get(hint, ())):
                 callback()
 

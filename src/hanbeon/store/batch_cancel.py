@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hanbeon.errors import NotFound
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations.cancel import ALL_JOBS, CancelFilter, cancel_these, matching
 from hanbeon.store.operations.queries import lanes_of
 from hanbeon.store.turns import in_turns
@@ -44,5 +45,5 @@ async def count_unfinished(store: Store, filter: CancelFilter) -> int:
 async def _lanes(store: Store, queue: str | None) -> tuple[int, int]:
     lanes = await store.read(lambda tx: lanes_of(tx, queue))
     if lanes is None:
-        raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
+        raise NotFound(Rule("queue_not_found", queue=quoted(queue)))
     return lanes

@@ -47,7 +47,15 @@ from collections.abc import Iterable
 
 from hanbeon.domain.access import Scope
 from hanbeon.domain.executions import ALL_KEYS, ExecutionType
-from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANKS, JobRecord, OnDependencyFailure
+from hanbeon.domain.job import (
+    OF_EXCEPTION,
+    RESERVED,
+    SESSION_ROOM,
+    SESSION_STEP,
+    URGENT_RANKS,
+    JobRecord,
+    OnDependencyFailure,
+)
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.store.job_columns import CLAIMED_COLUMNS, HEAD_COLUMNS, NEW
 
@@ -87,7 +95,7 @@ def text_sizes(*columns: str) -> str:
 
 def _job_columns(**instead: str) -> str:
     """The columns of a job's record, of v; some of them replaced by a constant."""
-    fields = JobRecord.__struct_fields__
+    fields = [name for name in JobRecord.__struct_fields__ if name not in OF_EXCEPTION]
     return ", ".join(f"{instead[name]} AS {name}" if name in instead else f"v.{name}" for name in fields)
 
 

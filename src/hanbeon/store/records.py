@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.job import OF_EXCEPTION, AttemptRecord, JobRecord
+from hanbeon.domain.outcome import ExceptionText
 from hanbeon.domain.retry import RetryPolicy
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -49,11 +50,13 @@ def policy_text(policy: RetryPolicy) -> str:
 
 
 def job_record(row: Any) -> JobRecord:
-    return _record(JobRecord, row, policy=policy_of(row["policy"]))
+    return _record(JobRecord, row, policy=policy_of(row["policy"]), **dict.fromkeys(OF_EXCEPTION))
 
 
-def attempt_record(row: Any) -> AttemptRecord:
-    return _record(AttemptRecord, row)
+def attempt_record(row: Any, exception: ExceptionText | None = None) -> AttemptRecord:
+    if exception is None:
+        return _record(AttemptRecord, row, exception=None, traceback=None)
+    return _record(AttemptRecord, row, exception=exception.name, traceback=exception.traceback)
 
 
 def _record(kind: type[R], row: Any, **given: Any) -> R:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hanbeon.errors import SchemaMissing, SchemaTooNew, SchemaTooOld
+from hanbeon.rule import Rule
 from hanbeon.store.dialect import Dialect, Postgres, translate
 
 FOLDER = Path(__file__).parent / "migrations"
@@ -57,13 +58,8 @@ def pending(version: int) -> list[Migration]:
 def check(version: int | None, runs_from: int | None) -> None:
     """Raise for a database that this release cannot use, with a remedy."""
     if version is None or runs_from is None:
-        raise SchemaMissing("the database has no Hanbeon tables yet; run `hanbeon migrate` once")
+        raise SchemaMissing(Rule("schema_missing"))
     if version < VERSION:
-        raise SchemaTooOld(
-            f"the database's schema is version {version}, this release needs {VERSION}; run `hanbeon migrate`"
-        )
+        raise SchemaTooOld(Rule("schema_too_old", version=version, needed=VERSION))
     if runs_from > VERSION:
-        raise SchemaTooNew(
-            f"the database's schema is version {version} and needs a release that knows at least {runs_from}; "
-            f"this one knows {VERSION}: upgrade hanbeon"
-        )
+        raise SchemaTooNew(Rule("schema_too_new", version=version, needed=runs_from, known=VERSION))

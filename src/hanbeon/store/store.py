@@ -12,7 +12,6 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import (
     DatabaseRestored,
     InvalidInput,
-    JobNotFound,
     OtherDatabase,
 )
 from hanbeon.rule import Rule
@@ -278,10 +277,7 @@ class Store(Transactions):
         return await self.write(lambda tx: queues.change_queue(tx, name, limits, paused))
 
     async def job(self, job_id: str) -> JobRecord:
-        found = await self.read(lambda tx: queries.jobs_by_id(tx, [job_id]))
-        if not found:
-            raise JobNotFound(job_id)
-        return found[0]
+        return await self.read(lambda tx: queries.job_with_failure(tx, job_id))
 
 
 class NotSucceeded(Exception):

@@ -14,6 +14,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.trace_context import current_trace
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store import statements
 from hanbeon.store.database.notify import Notifier
 from hanbeon.store.database.postgres import PostgresDatabase
@@ -68,7 +69,7 @@ class Transactions:
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
-        self._user_transactions: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
+        self._user_transactions: weakref.WeakKeyDictionary[UserTransaction, None] = weakref.WeakKeyDictionary()
 
     async def open(self) -> None:
         statements.load(self.database.dialect)
@@ -92,7 +93,7 @@ class Transactions:
     def incarnation(self) -> str:
         """The incarnation of the open database."""
         if self.database.incarnation is None:
-            raise DatabaseUnavailable("the database is closed; open the App first")
+            raise DatabaseUnavailable(Rule("database_closed"))
         return self.database.incarnation
 
     @cleanup
@@ -167,7 +168,7 @@ class Transactions:
 
     def _refuse_damaged(self) -> None:
         if self.damage is not None and not self.database.writes_if_damaged:
-            raise DatabaseCorrupt(f"{self.damage}; restart the server afterwards")
+            raise DatabaseCorrupt(Rule("damaged_until_restart", damage=self.damage))
 
     def _committed(self, after: AfterCommit) -> None:
         for callback in after.callbacks:
@@ -220,7 +221,7 @@ class Transactions:
         self._refuse_damaged()
         with self._noticing():
             transaction = await self.database.begin()
-        self._user_transactions.add(transaction)
+        self._user_transactions[transaction] = None
         return transaction
 
 

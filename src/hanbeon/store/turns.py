@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -20,12 +19,12 @@ _PAUSE_MOST = 0.1
 async def in_turns(items: Sequence[T], move: Callable[[Sequence[T]], Awaitable[R]]) -> list[R]:
     """Move the items in batches, in order; return the answers. Stopped in between, it has moved the first batches."""
     answers: list[R] = []
-    took = 0.0
+    loop, took = asyncio.get_running_loop(), 0.0
     for part in in_parts(items, AT_ONCE):
         if answers:
             # Half of the time belongs to others: SQLite admits the one that asks while nobody writes.
             await asyncio.sleep(min(took, _PAUSE_MOST))
-        began = time.monotonic()
+        began = loop.time()
         answers.append(await move(part))
-        took = time.monotonic() - began
+        took = loop.time() - began
     return answers

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from hanbeon.rule import Rule
 from hanbeon.store.tx import AfterCommit, Tx
 
 T = TypeVar("T")
-ENDED = (
-    "the transaction has ended: that of a task lasts until it returns, that of app.transaction() until its block ends"
-)
-ENDED_BY_ITS_USER = (
-    "the transaction was ended by a COMMIT or ROLLBACK of yours; write through it, but leave its end to the engine"
-)
+ENDED = Rule("transaction_ended")
+ENDED_BY_ITS_USER = Rule("transaction_ended_by_its_user")
 
 
 class UserTransaction(Protocol):

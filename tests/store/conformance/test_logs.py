@@ -56,7 +56,7 @@ async def test_a_log_is_read_while_the_job_runs_and_afterwards(world: World) -> 
 async def test_there_is_no_log_of_no_job(world: World) -> None:
     for job_id in (new_id(), "nonsense"):
         with pytest.raises(JobNotFound):
-            await world.store.read(partial(read_log, job_id=job_id, attempt=None, place=LogPosition(), limit=10))
+            await world.store.read(partial(read_log, job_id=job_id, attempt=None, position=LogPosition(), limit=10))
 
 
 async def test_a_stale_attempt_writes_nothing(world: World) -> None:
@@ -146,7 +146,7 @@ async def test_a_long_log_comes_in_pages(world: World) -> None:
     assert await write(world, held, *(f"{number:>60}" for number in range(1, 5_001)))
     place, seen, pages = LogPosition(), [], 0
     while True:
-        page = await world.store.read(partial(read_log, job_id=job_id, attempt=None, place=place, limit=700))
+        page = await world.store.read(partial(read_log, job_id=job_id, attempt=None, position=place, limit=700))
         assert len(page.entries) <= 700
         seen += [entry.line for entry in page.entries]
         place, pages = LogPosition.parse(page.after), pages + 1

@@ -104,6 +104,22 @@ async def test_a_damaged_file_is_not_opened(tmp_path: Path, harm: str) -> None:
         assert len(await tx.fetch("SELECT n FROM mine")) == 1, "nothing of it was touched"
 
 
+@pytest.mark.parametrize("size", [100, 8_272])
+async def test_a_blank_log_of_a_power_cut_is_an_empty_one(tmp_path: Path, size: int) -> None:
+    """Its size had reached the disk, and nothing else: no commit had, either."""
+    path = tmp_path / "jobs.db"
+    async with App(f"sqlite:///{path}") as app:
+        await _filled(app)
+    _log(path).write_bytes(bytes(size))
+    async with App(f"sqlite:///{path}") as app:
+        async with app.transaction() as tx:
+            await tx.execute("INSERT INTO mine VALUES (1)")
+        HARMS["garbage in the log"](path)
+        with pytest.raises(DatabaseCorrupt):
+            async with app.transaction() as tx:
+                await tx.execute("DELETE FROM mine")
+
+
 @pytest.mark.parametrize("harm", OF_THE_FILE)
 async def test_closing_a_damaged_file_does_not_hide_it(tmp_path: Path, harm: str) -> None:
     path = tmp_path / "jobs.db"

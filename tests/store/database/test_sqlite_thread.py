@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from hanbeon.store.database.sqlite_connection import SqliteThread
+from hanbeon.store.database.sqlite_thread import SqliteThread
 
 LEFT_OPEN = """
 import asyncio, threading
-from hanbeon.store.database.sqlite_connection import SqliteThread
+from hanbeon.store.database.sqlite_thread import SqliteThread
 
 def write(begun):
     begun.set()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 import msgspec
 
+from hanbeon.chance import chance
 from hanbeon.clock import Clock, micros
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.stream.replies import ReplyReader
@@ -26,7 +26,7 @@ from hanbeon.tasks.task import Task
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
 _EPOCH_SECONDS = 1.0
-_TEND_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 _STATUS_SECONDS = 60.0
 _TAKE_OVER_MS = 10_000
 _CLOSE_SECONDS = 1.0
@@ -101,7 +101,7 @@ class StreamBridge:
                     self._down = True
                     _log.warning("redis_unavailable", error=str(error))
                     await self._note_failure(str(error))
-                return random.uniform(0.2, 1.0)
+                return chance.uniform(0.2, 1.0)
             if self._down:
                 self._down = False
                 _log.info("redis_available")
@@ -232,4 +232,4 @@ class StreamBridge:
                     lambda tx, name=name, seen=seen: dispatches.write_status(tx, name, *seen)  # type: ignore[misc]
                 )
                 self._written[name] = (seen.workers, seen.deadletters), self._clock.monotonic() + _STATUS_SECONDS
-        return _TEND_SECONDS
+        return _CHECK_SECONDS

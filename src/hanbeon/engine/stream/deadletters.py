@@ -14,6 +14,7 @@ from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH, UNKNOWN_JOB, DeadLe
 from hanbeon.engine.stream.messages import UnreadableError, read_message
 from hanbeon.engine.stream.wire import ReadPace, Wire, entry_order, size_of
 from hanbeon.errors import NotFound
+from hanbeon.rule import Rule
 from hanbeon.stream_worker.request import Request
 
 _REMEDY = "`hanbeon deadletter list` shows them"
@@ -95,7 +96,7 @@ class DeadLetters:
         async with wire.commands() as redis:
             rows = await redis.xrange(f"{name}.deadletter", min=entry, max=entry)
         if not rows:
-            raise NotFound(f"there is no dead letter {letter_id!r}; {_REMEDY}")
+            raise NotFound(Rule("dead_letter_not_found", letter=repr(letter_id)))
         return _letter(name, *rows[0])
 
     async def republish(self, letter_id: str) -> DeadLetter:
@@ -103,14 +104,14 @@ class DeadLetters:
         letter = await self.get(letter_id)
         wire, name, entry = self._place(letter_id)
         if not letter.payload:
-            raise NotFound(f"dead letter {letter_id!r} holds nothing that could be put back; drop it")
+            raise NotFound(Rule("dead_letter_holds_nothing", letter=repr(letter_id)))
         if letter.truncated:
-            raise NotFound(f"dead letter {letter_id!r} holds only the beginning of its message; drop it")
+            raise NotFound(Rule("dead_letter_cut", letter=repr(letter_id)))
         flat = [part for field, value in letter.payload.items() for part in (field, str(value))]
         async with wire.commands() as redis:
             keys = [f"{name}.deadletter", letter.stream]
             if not await redis.eval(_PUT_BACK, len(keys), *keys, entry, *flat):
-                raise NotFound(f"dead letter {letter_id!r} is gone; somebody else was faster")
+                raise NotFound(Rule("dead_letter_gone", letter=repr(letter_id)))
         return letter
 
     async def drop(self, letter_id: str) -> DeadLetter:
@@ -126,7 +127,7 @@ class DeadLetters:
         with contextlib.suppress(ValueError):
             if self._wire is not None and name in self._names and len(entry) < 50 and len(entry_order(entry)) == 2:
                 return self._wire, name, entry
-        raise NotFound(f"there is no dead letter {letter_id[:80]!r}; {_REMEDY}")
+        raise NotFound(Rule("dead_letter_not_found", letter=repr(letter_id[:80])))
 
 
 def _letter(name: str, entry: str, fields: Any) -> DeadLetter:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hanbeon.chance import chance
 from hanbeon.clock import micros
 from hanbeon.domain.dead_letters import UNKNOWN_JOB
 from hanbeon.domain.outcome import Outcome, Raised
@@ -120,7 +120,7 @@ class ReplyReader:
             return dead, []
         replies = [_reply_to(rows[each.message.wire_id], each, call) for each in known]
         leases = {task: None if each.lease is None else micros(each.lease) for task, each in calls.items()}
-        verdicts, ended = await apply_replies(tx, self._store.lanes, replies, leases, instance, random.random())
+        verdicts, ended = await apply_replies(tx, self._store.lanes, replies, leases, instance, chance.random())
         for each, reply, verdict in zip(known, replies, verdicts, strict=True):
             if verdict is Verdict.UNKNOWN:
                 dead.append(Dead(each.entry, UNKNOWN_JOB))

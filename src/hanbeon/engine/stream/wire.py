@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from hanbeon.cleanup import cleanup
 from hanbeon.errors import RedisUnavailable
+from hanbeon.rule import Rule
 from hanbeon.stream_worker.dead_letter import dead_letter
 from hanbeon.stream_worker.redis_client import flat_entries, redis_client
 
@@ -144,7 +145,7 @@ class Wire:
             async with self._border():
                 yield self._redis
         except WireDownError as error:
-            raise RedisUnavailable(f"{error}; check redis_url and that Redis runs") from error
+            raise RedisUnavailable(Rule("redis_unavailable", error=error)) from error
 
     async def epoch(self) -> str:
         """Return the present life of the data: another one means that some may be lost."""

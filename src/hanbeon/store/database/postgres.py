@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from hanbeon.cleanup import cleanup
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
 from hanbeon.store.database.kept_connection import KeptConnection, is_gone
@@ -113,6 +114,10 @@ class PostgresDatabase:
         self.pooled = False
         """True if connected through a pooler, perhaps in transaction mode: each transaction may use another session."""
 
+    def twin(self) -> PostgresDatabase:
+        """Return the same database, to be opened on another event loop, with a connection of its own."""
+        return PostgresDatabase(self.url, pool_size=1, statement_timeout=self._statement_timeout)
+
     @property
     def is_open(self) -> bool:
         return self._pool is not None
@@ -195,6 +200,7 @@ class PostgresDatabase:
                 await connection.execute(schema.script(migration, Postgres))
                 await connection.execute(schema.WRITE_VERSION, migration.version, migration.runs_from)
                 applied.append(migration.version)
+            schema.check(*await _version(connection))
         return applied
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
@@ -217,9 +223,7 @@ class PostgresDatabase:
                 if attempt == _TRIES - 1:
                     if is_lost_race:
                         raise
-                    raise DatabaseUnavailable(
-                        f"concurrent transactions rolled this back {_TRIES} times: {error.__cause__}; try again"
-                    ) from error
+                    raise DatabaseUnavailable(Rule("rolled_back_often", times=_TRIES, error=error.__cause__)) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
 
@@ -237,11 +241,16 @@ class PostgresDatabase:
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         """Run a named statement as a transaction by itself: one round trip instead of three.
 
-        No rows if a key was taken at the same moment: nothing was written, and the general path finds out why.
+        No rows if a key was taken at the same moment, or if a deadlock rolled it back: nothing was written, and the
+        general path finds out why, or tries again.
         """
         try:
             return await self._fetch(name, *args, precondition=precondition)
         except asyncpg.UniqueViolationError:
+            return []
+        except DatabaseUnavailable as error:
+            if not isinstance(error.__cause__, asyncpg_classes.ROLLED_BACK):
+                raise
             return []
 
     async def _fetch(self, name: str, *args: Any, precondition: str | None) -> Sequence[Any]:
@@ -276,7 +285,7 @@ class PostgresDatabase:
     async def begin(self) -> PostgresUserTransaction:
         """Begin a transaction for user code. Waits for a free connection; only the task's own timeout limits that."""
         if self._user_pool is None:
-            raise DatabaseUnavailable("the database is closed; open the App first")
+            raise DatabaseUnavailable(Rule("database_closed"))
         with border():
             connection = await self._user_pool.acquire()
             try:
@@ -321,7 +330,7 @@ class PostgresDatabase:
     async def connection(self) -> AsyncIterator[Any]:
         """Acquire a connection of the pool, for what is not an operation."""
         if self._pool is None:
-            raise DatabaseUnavailable("the database is closed; open the App first")
+            raise DatabaseUnavailable(Rule("database_closed"))
         with border():
             if self._kept is not None:
                 await self._kept.yield_last()

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store.database.drivers import asyncpg, asyncpg_classes
 
 # Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
@@ -57,26 +58,23 @@ def _unavailable(error: Exception) -> DatabaseUnavailable | None:
     if code == _RESTORED:
         return DatabaseRestored()
     if code == _PRIVILEGE:
-        return DatabaseUnavailable(
-            f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "
-            "or run `hanbeon migrate` as the owner"
-        )
+        return DatabaseUnavailable(Rule("role_lacks_privilege", error=error))
     if code[:2] in _REJECTING_CLASSES:
-        return DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL")
+        return DatabaseUnavailable(Rule("postgres_rejected", error=error))
     if code in _CORRUPT:
-        return DatabaseCorrupt(f"PostgreSQL found damaged pages: {error}; restore them from a backup")
+        return DatabaseCorrupt(Rule("postgres_damaged", error=error))
     if isinstance(error, OSError) or _refuses(code) or code[:2] == _ROLLED_BACK_CLASS or code in _NOT_NOW:
         return _refusal(error)
     if isinstance(error, asyncpg.PostgresError):
         return None
     # Raised for a broken connection as well as for misuse; only the first is worth a retry.
-    return DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}")
+    return DatabaseUnavailable(Rule("postgres_broke", error=error))
 
 
 def _refusal(error: Exception) -> DatabaseUnavailable:
     if isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError):
-        return DatabaseUnavailable(f"PostgreSQL refuses for now: {error}; check the server's log, disk and role")
-    return DatabaseUnavailable(f"PostgreSQL does not respond: {error}; check that it is running and reachable")
+        return DatabaseUnavailable(Rule("postgres_refuses", error=error))
+    return DatabaseUnavailable(Rule("postgres_silent", error=error))
 
 
 def _refuses(code: str) -> bool:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import math
 import os
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,11 +13,13 @@ from typing import Any, TypeVar
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS, Clock
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.rule import Rule
 from hanbeon.store import schema
 from hanbeon.store.database.drivers import apsw
 from hanbeon.store.database.sqlite_connection import SqliteConnection
 from hanbeon.store.database.sqlite_errors import savepoint
 from hanbeon.store.database.sqlite_files import guard_file
+from hanbeon.store.database.sqlite_thread import SqliteHost
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
@@ -56,8 +57,9 @@ class SqliteDatabase:
     writes_if_damaged = False
     """A server keeps what it has acknowledged, whichever page is damaged; a file may not be readable at all."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, host: SqliteHost | None = None) -> None:
         self.path = path
+        self._host = host or SqliteHost()
         # Connections for users are opened later, when the process may have changed its folder.
         self._file = path.absolute()
         self.clock = clock
@@ -68,18 +70,20 @@ class SqliteDatabase:
         self.fast: FastSteps | None = None
         self._guard = contextlib.ExitStack()
 
+    def twin(self) -> SqliteDatabase:
+        """Return the same database, to be opened on another event loop, with connections of its own."""
+        return SqliteDatabase(self._file, self.clock, self._host)
+
     async def open(self) -> None:
         """Open or create the file and bring its schema up to date."""
         if not self.path.parent.is_dir():
-            raise DatabaseUnavailable(
-                f"the folder {self.path.parent} of the SQLite file does not exist; create it first"
-            )
+            raise DatabaseUnavailable(Rule("no_sqlite_folder", path=self.path.parent))
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await SqliteConnection(self._file, self.clock, "writer").open()
+            self._writer = await self._connection("writer").open()
             await self._writer.run(_migrate, self._writer)
             self._writer.files.warn_if_readable()
-            self._reader = await SqliteConnection(self._file, self.clock, "reader").open()
+            self._reader = await self._connection("reader").open()
             self.incarnation = await self._reader.run(self._reader.read_incarnation)
             self._reader.incarnation = self.incarnation
             self._writer.incarnation, self._writer.fast = self.incarnation, self.fast
@@ -90,13 +94,16 @@ class SqliteDatabase:
     async def open_to_read(self) -> None:
         """Open an existing file for `read` only: its schema is not migrated, and writers are not waited for."""
         if not self.path.exists():
-            raise DatabaseUnavailable(f"there is no file {self.path}")
+            raise DatabaseUnavailable(Rule("no_sqlite_file", path=self.path))
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._reader = await SqliteConnection(self._file, self.clock, "reader").open()
+            self._reader = await self._connection("reader").open()
         except BaseException:
             await self.close()
             raise
+
+    def _connection(self, name: str) -> SqliteConnection:
+        return SqliteConnection(self._file, self.clock, name, self._host)
 
     async def close(self) -> None:
         connections, self._reader, self._writer = (self._reader, self._writer), None, None
@@ -137,12 +144,12 @@ class SqliteDatabase:
         disk = await asyncio.to_thread(os.statvfs, self.path.parent)
         left = disk.f_bavail * disk.f_frsize
         if left < LEAST_ROOM_BYTES:
-            raise DatabaseUnavailable(f"the disk of {self.path} is full: {left:,} bytes are left; free some space")
+            raise DatabaseUnavailable(Rule("disk_full", path=self.path, left=left))
 
     async def begin(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
-        writer.files.check_places()
-        connection = await SqliteConnection(self._file, self.clock, "user").open()
+        writer.files.check_identity()
+        connection = await self._connection("user").open()
         connection.let_give_up()
         connection.incarnation, connection.fast = self.incarnation, self.fast
         connection.files.expect(writer.files)  # If it opened another file, that is noticed like a replaced one.
@@ -238,10 +245,7 @@ class SqliteUserTransaction:
 
     def _open(self) -> SqliteConnection:
         if self._too_long:
-            raise TransactionTooLong(
-                f"the transaction was open for more than {USER_TRANSACTION_SECONDS:g} seconds and was rolled back: on "
-                "SQLite it holds the only write lock; do the slow work first, or use PostgreSQL"
-            )
+            raise TransactionTooLong(Rule("transaction_too_long", seconds=f"{USER_TRANSACTION_SECONDS:g}"))
         if self._connection is None:
             raise DatabaseUnavailable(ENDED)
         return self._connection
@@ -255,7 +259,7 @@ class SqliteUserTransaction:
 
 def _opened(connection: SqliteConnection | None) -> SqliteConnection:
     if connection is None:
-        raise DatabaseUnavailable("the database is closed; open the App first")
+        raise DatabaseUnavailable(Rule("database_closed"))
     return connection
 
 
@@ -287,7 +291,7 @@ def _transact_long(
         return await operation(tx)
 
     for _ in range(_GRANT_TRIES):
-        began_at = time.monotonic()
+        began_at = connection.host.monotonic()
         _transact(connection, lambda tx: grant_time(tx, granted), 0)
         connection.ends_at = began_at + seconds * (1 - 2 * _GRANT_SLACK)
         try:
@@ -296,7 +300,7 @@ def _transact_long(
             continue
         finally:
             connection.ends_at = None
-    raise DatabaseUnavailable("others claim jobs faster than their leases can be extended for a long write; try again")
+    raise DatabaseUnavailable(Rule("claims_outrun_write"))
 
 
 class _NotGranted(Exception):

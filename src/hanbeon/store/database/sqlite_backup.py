@@ -27,10 +27,10 @@ def copy_database(source: Path, target: Path, *, force: bool = False) -> int:
     Writers go on meanwhile. The copy appears whole or not at all, and is on the disk when this returns.
     """
     if not source.is_file():
-        raise NotFound(f"there is no file {source}; check its path")
+        raise NotFound(Rule("no_backup_file", path=source))
     target = target.absolute()
     if not force and target.exists():
-        raise Conflict(f"{target} exists; choose another name, or overwrite it with --force")
+        raise Conflict(Rule("backup_exists", path=target))
     if target.exists() and target.samefile(source):
         raise InvalidInput(Rule("same_file_as_database", got=target), field="target")
     with _part_of(target) as part:
@@ -51,11 +51,11 @@ def copy_database(source: Path, target: Path, *, force: bool = False) -> int:
 def check_copy(path: Path) -> None:
     """Raise unless the file is a whole database that this release can use."""
     if not path.is_file():
-        raise NotFound(f"there is no file {path}; check its path")
+        raise NotFound(Rule("no_backup_file", path=path))
     with _opened(path) as db:
         faults = [str(row[0]) for row in db.execute(f"PRAGMA integrity_check({_FAULTS_SHOWN})")]
         if faults != ["ok"]:
-            raise DatabaseUnavailable(f"{path} is damaged: {'; '.join(faults)}; use another backup")
+            raise DatabaseUnavailable(Rule("backup_damaged", path=faults, faults=faults))
         found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'hanbeon_schema_version'").fetchall()
         versions = db.execute(statement("schema_version", Sqlite)).fetchall() if found else []
         # An older one is migrated when it is opened.
@@ -84,7 +84,7 @@ def replacing(target: Path) -> Iterator[Replacement]:
         yield Replacement(part, kept)
         for suffix in SIDECARS:
             if Path(f"{part}{suffix}").exists():
-                raise DatabaseUnavailable(f"{part} is still open; nothing was replaced")
+                raise DatabaseUnavailable(Rule("still_open", path=part))
         _sync(part)
         if kept is not None:
             os.link(target, kept)
@@ -104,9 +104,7 @@ def _locked(path: Path) -> Iterator[None]:
             # Changing the mode gives the lock back; this takes it again, for as long as the block lasts.
             db.execute("BEGIN EXCLUSIVE").fetchall()
         except apsw.BusyError as error:
-            raise Conflict(
-                f"{path} is open in another process; stop every server, worker and command that uses it first"
-            ) from error
+            raise Conflict(Rule("open_elsewhere", path=path)) from error
         yield
 
 
@@ -120,9 +118,9 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
         finally:
             db.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(f"{path} is not a valid SQLite database: {error}; use another backup") from error
+        raise DatabaseUnavailable(Rule("backup_not_sqlite", path=path, error=error)) from error
     except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
-        raise DatabaseUnavailable(f"{path} cannot be used: {error}; check its path, its owner and the disk") from error
+        raise DatabaseUnavailable(Rule("backup_unusable", path=path, error=error)) from error
 
 
 @contextlib.contextmanager
@@ -132,7 +130,7 @@ def _part_of(target: Path) -> Iterator[Path]:
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, OURS_ALONE))
     except OSError as error:
-        raise DatabaseUnavailable(f"{target} cannot be written: {error}; check the folder and its owner") from error
+        raise DatabaseUnavailable(Rule("backup_unwritable", path=target, error=error)) from error
     try:
         yield part
     finally:
@@ -145,7 +143,7 @@ def _link_new(part: Path, target: Path) -> None:
     try:
         os.link(part, target)
     except FileExistsError as error:
-        raise Conflict(f"{target} exists; choose another name, or overwrite it with --force") from error
+        raise Conflict(Rule("backup_exists", path=target)) from error
 
 
 def _sync(path: Path) -> None:

@@ -1,23 +1,20 @@
-"""A connection to SQLite, and the one thread that uses it."""
+"""A connection to SQLite, as its thread uses it."""
 
 from __future__ import annotations
 
 import asyncio
-import atexit
-import contextlib
-import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, Self, TypeVar
 
 from hanbeon.clock import Clock
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store.database.drivers import apsw
 from hanbeon.store.database.sqlite_errors import BUSY_TIMEOUT_MS, bordered, check_unopened, keep_log
 from hanbeon.store.database.sqlite_files import OpenFiles
+from hanbeon.store.database.sqlite_thread import SqliteHost
 from hanbeon.store.dialect import Sqlite
 from hanbeon.store.rows import row_type
 from hanbeon.store.statements import statement
@@ -25,82 +22,6 @@ from hanbeon.store.tx import FastSteps
 from hanbeon.store.user_transaction import ENDED
 
 T = TypeVar("T")
-
-
-class SqliteThread:
-    """A thread with a plain queue: a call costs half of what an executor does, and there are several for every job."""
-
-    def __init__(self, name: str) -> None:
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._closed = False
-        self._last: _Call | None = None
-        # A daemon, which is not waited for before `atexit`: then `_stop` ends it, if nobody has closed the database.
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
-        atexit.register(self._stop)
-
-    async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Run the function. A caller that is cancelled does not wait; a function that has begun runs to its end."""
-        if self._closed:
-            raise RuntimeError("the connection is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._calls.put((loop, future, function, args))
-        return await future
-
-    def close(self, last: Callable[[], None] = lambda: None) -> asyncio.Future[None]:
-        """End after the calls that it has and a last one, which runs in any case: nobody can cancel that."""
-        loop = asyncio.get_running_loop()
-        ended: asyncio.Future[None] = loop.create_future()
-        if self._closed:
-            ended.set_result(None)
-            return ended
-        self._closed = True
-        self._last = (loop, ended, last, ())
-        self._calls.put(None)
-        return ended
-
-    def _stop(self) -> None:
-        # Python must not end while SQLite is in a call: it would wait for a lock that the frozen thread holds.
-        self._closed = True
-        self._calls.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            if not call[1].cancelled():
-                _run(*call)
-            del call  # Nothing of it may live until the next one comes.
-        if self._last is not None:
-            _run(*self._last)
-            atexit.unregister(self._stop)
-
-
-_Call = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[..., Any], tuple[Any, ...]]
-
-
-def _run(
-    loop: asyncio.AbstractEventLoop,
-    future: asyncio.Future[Any],
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-) -> None:
-    result, error = None, None
-    try:
-        result = function(*args)
-    except BaseException as raised:
-        error = raised
-    with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits for it.
-        loop.call_soon_threadsafe(_settle, future, result, error)
-
-
-def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
-    if future.cancelled():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
 
 
 _PROGRESS_STEPS = 10_000
@@ -113,9 +34,9 @@ class SqliteConnection:
     db: apsw.Connection
     files: OpenFiles
 
-    def __init__(self, path: Path, clock: Clock, name: str) -> None:
+    def __init__(self, path: Path, clock: Clock, name: str, host: SqliteHost) -> None:
         self._path = path
-        self._clock = clock
+        self._clock, self.host = clock, host
         self._now = 0
         self.incarnation: str | None = None
         self.fast: FastSteps | None = None
@@ -123,7 +44,7 @@ class SqliteConnection:
         """When the leases of others end that a long write keeps from being renewed (monotonic)."""
         self._given_up = False
         self._waits_until = 0.0
-        self._thread = SqliteThread(f"hanbeon-sqlite-{name}")
+        self._thread = host.thread(f"hanbeon-sqlite-{name}")
 
     async def open(self) -> Self:
         """Open the file in its own thread, which also closes it if the caller is cancelled meanwhile."""
@@ -136,8 +57,7 @@ class SqliteConnection:
 
     def _open(self) -> None:
         check_unopened(self._path)
-        # It exists: opening must never leave an empty file in place of one that was deleted.
-        self.db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        self.db = self.host.connect(self._path)
         keep_log(self.db, on=True)
         self._set_up()
         self.files = OpenFiles(self._path, self.db)
@@ -161,14 +81,14 @@ class SqliteConnection:
         When several connections open a new file at the same time, each holds a read lock and wants to write: SQLite
         rejects all but one immediately, whatever the busy timeout, to avoid a deadlock.
         """
-        give_up_at = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
+        give_up_at = self.host.monotonic() + BUSY_TIMEOUT_MS / 1_000
         while True:
             try:
                 self.db.execute("PRAGMA journal_mode = WAL").fetchall()
             except apsw.BusyError:
-                if time.monotonic() > give_up_at:
+                if self.host.monotonic() > give_up_at:
                     raise
-                time.sleep(0.005)
+                self.host.sleep(0.005)
             else:
                 return
 
@@ -180,11 +100,8 @@ class SqliteConnection:
 
     def check_time(self) -> None:
         """Raise if a long write has used up the time for which it extended the leases of others."""
-        if self.ends_at is not None and time.monotonic() > self.ends_at:
-            raise DatabaseUnavailable(
-                "the write took too long and was rolled back: on SQLite all others wait for it; send it in smaller "
-                "batches, or use PostgreSQL"
-            )
+        if self.ends_at is not None and self.host.monotonic() > self.ends_at:
+            raise DatabaseUnavailable(Rule("write_too_long"))
 
     def read_incarnation(self) -> str:
         return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
@@ -220,10 +137,10 @@ class SqliteConnection:
     def _wait(self, tries: int) -> bool:
         """Wait for a lock as SQLite's own busy handler does, which cannot be interrupted; False: give up."""
         if tries == 0:
-            self._waits_until = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
-        if self._given_up or time.monotonic() > self._waits_until:
+            self._waits_until = self.host.monotonic() + BUSY_TIMEOUT_MS / 1_000
+        if self._given_up or self.host.monotonic() > self._waits_until:
             return False
-        time.sleep(min(0.001 * (tries + 1), _BUSY_PAUSE_SECONDS))
+        self.host.sleep(min(0.001 * (tries + 1), _BUSY_PAUSE_SECONDS))
         return True
 
     def give_up(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store.database.drivers import apsw
 
 T = TypeVar("T")
@@ -39,24 +40,22 @@ def bordered(function: Callable[..., T], *args: Any) -> T:
     try:
         return function(*args)
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
-        raise DatabaseCorrupt(f"not a valid SQLite database: {error}; restore it from a backup") from error
+        raise DatabaseCorrupt(Rule("not_sqlite", error=error)) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
+        raise DatabaseUnavailable(Rule("sqlite_unwritable", error=error)) from error
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
-        raise DatabaseUnavailable(
-            f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
-            "holds a write transaction open"
-        ) from error
+        raise DatabaseUnavailable(Rule("sqlite_locked", seconds=BUSY_TIMEOUT_MS // 1000, error=error)) from error
     except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
-        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space, memory and the disk") from error
+        raise DatabaseUnavailable(Rule("sqlite_cannot_write", error=error)) from error
     except OSError as error:
-        raise DatabaseUnavailable(f"SQLite cannot be used: {error}; check the limit of open files") from error
+        raise DatabaseUnavailable(Rule("sqlite_unusable", error=error)) from error
 
 
 _MAGIC = b"SQLite format 3\0"
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LOG_MAGIC = (0x377F0682, 0x377F0683)
 _SALT = slice(16, 24)
+_READ_AT_ONCE = 4_096
 
 _READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64)
 
@@ -77,10 +76,7 @@ def check_unopened(path: Path) -> None:
     """Raise for an empty file with a log beside it: SQLite takes it for a new database, and deletes the log."""
     log = Path(f"{path.resolve()}-wal")
     if path.exists() and path.stat().st_size == 0 and log.exists() and log.stat().st_size > 0:
-        raise DatabaseCorrupt(
-            f"the SQLite file {path} is empty, but its log {log.name} is not; restore it from a backup, or delete the "
-            "log to begin with an empty database"
-        )
+        raise DatabaseCorrupt(Rule("sqlite_emptied", path=path, log=log.name))
 
 
 def keep_log(db: apsw.Connection, *, on: bool) -> None:
@@ -107,6 +103,8 @@ class FileDamage:
         self._log = os.open(f"{db.filename}-wal", os.O_RDONLY | os.O_CLOEXEC)
         self._main_size = self._log_size = 0
         self._salt = b""
+        # After a power cut, a new log may have the size that it was given, and none of its content: no commit ever was.
+        self._is_blank = _only_zeros(self._log)
         try:
             self._check_pages()
             self.check(main, log)
@@ -129,19 +127,22 @@ class FileDamage:
         if code not in (apsw.SQLITE_OK, apsw.SQLITE_IOERR_SHORT_READ):
             raise apsw.IOError(f"the header of {self._name} cannot be read (SQLite's code {code})")
         if self._header.raw != _MAGIC:  # What is not there has been read as zeros.
-            raise DatabaseCorrupt(_lost(self._name, "has lost its header"))
+            raise DatabaseCorrupt(Rule("sqlite_lost_header", path=self._name))
         self._check_log(log)
 
     def _check_log(self, size: int) -> None:
         """An empty log is fine: others may have moved all of it into the main file, and emptied it."""
         if size:
             header = os.pread(self._log, _LOG_HEADER, 0)
+            if self._is_blank and not any(header):
+                return  # SQLite takes it for empty, and its first write begins with a header.
+            self._is_blank = False
             # Until it is whole, another process may be about to write it.
             if len(header) == _LOG_HEADER and int.from_bytes(header[:4]) not in _LOG_MAGIC:
-                raise DatabaseCorrupt(_lost(f"{self._name}-wal", "has lost its header"))
+                raise DatabaseCorrupt(Rule("sqlite_lost_header", path=f"{self._name}-wal"))
             if size < self._log_size and header[_SALT] == self._salt:
                 # A log that SQLite begins from the start, and may shorten, has another salt.
-                raise DatabaseCorrupt(_lost(f"{self._name}-wal", "was shortened"))
+                raise DatabaseCorrupt(Rule("sqlite_shortened", path=f"{self._name}-wal", missing=None, pages=None))
             self._salt = header[_SALT]
         self._log_size = size
 
@@ -163,7 +164,7 @@ class FileDamage:
             if begins:
                 self._db.execute("ROLLBACK")
         if missing:
-            raise DatabaseCorrupt(_lost(self._name, f"was shortened: {len(missing):,} of {pages:,} pages are missing"))
+            raise DatabaseCorrupt(Rule("sqlite_shortened", path=self._name, missing=len(missing), pages=pages))
 
     def _logged(self, page_size: int) -> set[int]:
         """Return the numbers of the pages in the log."""
@@ -175,8 +176,10 @@ class FileDamage:
         return numbers
 
 
-def _lost(name: str, how: str) -> str:
-    return (
-        f"the SQLite file {name} {how} while it was in use; nothing written now would be there after a restart; "
-        "restore it from a backup"
-    )
+def _only_zeros(file: int) -> bool:
+    at = 0
+    while part := os.pread(file, _READ_AT_ONCE, at):
+        if any(part):
+            return False
+        at += len(part)
+    return at > 0

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, SecondSqliteLibrary
 from hanbeon.logs import get_logger
+from hanbeon.rule import Rule
 from hanbeon.store.database.drivers import apsw
 from hanbeon.store.database.sqlite_errors import FileDamage, keep_log
 
@@ -44,11 +45,11 @@ class OpenFiles:
         try:
             found = [os.stat(name) for name in self._names]
         except OSError as error:
-            raise DatabaseUnavailable(_gone(error.filename)) from error
+            raise DatabaseUnavailable(Rule("sqlite_gone", path=error.filename)) from error
         moved = ctypes.c_int()
         db.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
         if moved.value:
-            raise DatabaseUnavailable(_gone(str(path)))
+            raise DatabaseUnavailable(Rule("sqlite_gone", path=path))
         self._identities = [(each.st_dev, each.st_ino) for each in found]
         self._damage = FileDamage(db, found[0].st_size, found[1].st_size)
         keep_log(db, on=False)
@@ -62,19 +63,19 @@ class OpenFiles:
 
         For the thread of the connection.
         """
-        main, log, _ = self.check_places()
+        main, log, _ = self.check_identity()
         self._damage.check(main, log)
 
-    def check_places(self) -> list[int]:
+    def check_identity(self) -> list[int]:
         """Raise DatabaseUnavailable if a file is gone, or another is in its place; return the sizes."""
         sizes = []
         for name, identity in zip(self._names, self._identities, strict=True):
             try:
                 status = os.stat(name)
             except OSError as error:
-                raise DatabaseUnavailable(_gone(name)) from error
+                raise DatabaseUnavailable(Rule("sqlite_gone", path=name)) from error
             if (status.st_dev, status.st_ino) != identity:
-                raise DatabaseUnavailable(_gone(name))
+                raise DatabaseUnavailable(Rule("sqlite_gone", path=name))
             sizes.append(status.st_size)
         return sizes
 
@@ -105,13 +106,6 @@ def _modes(names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
         yield name, stat.S_IMODE(os.stat(name).st_mode)
 
 
-def _gone(name: str) -> str:
-    return (
-        f"the SQLite file {name} must stay in place while it is open, but it was deleted, moved or replaced: nothing "
-        "written now would be there after a restart; put the file back, or restart Hanbeon to use what is there now"
-    )
-
-
 _guarded: Counter[tuple[int, int]] = Counter()
 _hooked = False
 
@@ -125,11 +119,9 @@ def guard_file(path: Path) -> Iterator[None]:
             path.touch(mode=OURS_ALONE)
         key = _identity(path)
     except OSError as error:
-        raise DatabaseUnavailable(
-            f"the SQLite file cannot be created: {error}; check its path and its owner"
-        ) from error
+        raise DatabaseUnavailable(Rule("sqlite_not_created", error=error)) from error
     if not _guarded[key] and _open_here(key):
-        raise SecondSqliteLibrary(_message(path))
+        raise SecondSqliteLibrary(Rule("second_sqlite", path=path))
     if not _hooked:
         sys.addaudithook(_refuse_sqlite3)
         _hooked = True
@@ -148,7 +140,7 @@ def _refuse_sqlite3(event: str, args: tuple[Any, ...]) -> None:
         name = unquote(urlsplit(name).path)
     with contextlib.suppress(OSError):
         if _guarded[_identity(Path(name))]:
-            raise SecondSqliteLibrary(_message(Path(name)))
+            raise SecondSqliteLibrary(Rule("second_sqlite", path=name))
 
 
 def _open_here(key: tuple[int, int]) -> bool:
@@ -167,10 +159,3 @@ def _open_here(key: tuple[int, int]) -> bool:
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _message(path: Path) -> str:
-    return (
-        f"{path} is open in this process through another SQLite library, and the two would drop each other's locks; "
-        "use the App's own connection (ctx.transaction()), or open the file in another process"
-    )

@@ -101,9 +101,7 @@ def _border() -> Any:
             kind, remedy = _REMEDIES[code]
             raise kind(f"PostgreSQL says {_first_line(error)!r}: {remedy}") from error
         if isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _DRIVERS:
-            raise DatabaseUnavailable(
-                f"your connection could not be used: {_first_line(error)}; roll back and try again"
-            ) from error
+            raise DatabaseUnavailable(Rule("caller_connection", error=_first_line(error))) from error
         raise
 
 

@@ -182,7 +182,7 @@ def _shared(
 
 def _values(job: NewJob, lanes: LaneCache, now: int) -> dict[str, Any]:
     names = [each.name for each in NEW]
-    given = dict(zip(names, new_values(job, lanes.place(job), policy_text(job.policy), ""), strict=True))
+    given = dict(zip(names, new_values(job, lanes.lane_of(job), policy_text(job.policy), ""), strict=True))
     rank = rank_of(job.urgent, job.priority)
     return given | {"state": State.READY, "rank": rank, "run_at": now, "created_at": now}
 

@@ -48,7 +48,7 @@ def single_event(job: NewJob) -> tuple[str, str, str]:
 def single_values(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
     """Return the columns of a job that `enqueue_one` creates."""
     digest = template_of(job).digest(job.args, job.meta, keys_of(job))
-    return new_values(job, lanes.place(job), policy_text(job.policy), digest)
+    return new_values(job, lanes.lane_of(job), policy_text(job.policy), digest)
 
 
 @lru_cache(maxsize=1024)

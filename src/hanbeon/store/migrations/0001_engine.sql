@@ -196,6 +196,16 @@ CREATE TABLE hanbeon.past_attempt (
   PRIMARY KEY (job, attempt)
 );
 
+-- The exceptions by which attempts ended, with their tracebacks. A table of its own: most attempts raise nothing, and the
+-- statements that end those stay as they are.
+CREATE TABLE hanbeon.attempt_exception (
+  job bigint NOT NULL,
+  attempt bigint NOT NULL,
+  exception text NOT NULL,
+  traceback text NOT NULL,
+  PRIMARY KEY (job, attempt)
+);
+
 -- The output of attempts, several lines per row, written while they run. Lines are numbered within an attempt; a gap
 -- between the numbers of two rows means that the lines between them were cut.
 CREATE TABLE hanbeon.log (
@@ -286,7 +296,10 @@ CREATE TABLE hanbeon.instance (
   seen_at bigint NOT NULL,
   stopped_at bigint,
   -- Since when it claims nothing more, because an operator said so.
-  draining_at bigint
+  draining_at bigint,
+  -- Since when a body has blocked its event loop, and the job of that body, if it is known.
+  blocked_since bigint,
+  blocked_by bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 

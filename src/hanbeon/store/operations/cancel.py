@@ -12,6 +12,7 @@ from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sourc
 from hanbeon.domain.reserved_queues import reserved_prefix
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
@@ -104,10 +105,7 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
         return False
     if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
         # Its row stays locked until the commit, and completions of its dependencies would wait for that.
-        raise Conflict(
-            f"unique_key {quoted(row['unique_key'])} is held by job {holder_id}, which has dependencies or dependents; "
-            "it cannot be replaced inside your transaction: enqueue without one"
-        )
+        raise Conflict(Rule("unique_key_not_replaced", key=quoted(row["unique_key"]), job=holder_id))
     await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)
     if row["dispatched_at"] is not None:
         await close_dispatches(tx, [row["seq"]], stop=True)
@@ -190,9 +188,7 @@ async def _refuse_orphaned(tx: Tx, lanes: LaneCache, seq: int, job_id: str) -> N
     for lane in await keep_queues(tx, lanes, await _lanes_of(tx, [seq])):
         owner = reserved_prefix(lanes.name(lane).queue)
         assert owner is not None
-        raise Conflict(
-            f"job {job_id} belongs to {owner.owner} that was deleted, and cannot be retried; create it again elsewhere"
-        )
+        raise Conflict(Rule("owner_deleted", job=job_id, owner=owner.owner))
 
 
 async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:
@@ -200,15 +196,13 @@ async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:
     await lanes.learn(tx, [row["lane"]])
     hook = end_hook_of(lanes.name(row["lane"]))
     if hook is not None:
-        raise Conflict(f"job {row['id']} belongs to {hook.owner}, which has gone on since; {hook.remedy}")
+        raise Conflict(Rule("owner_went_on", job=row["id"], owner=hook.owner, remedy=hook.remedy))
 
 
 async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
     """Raise for a job that would wait forever, and for a unique key that another unfinished job holds."""
     if row["unmet"] > unmet and not row["recount"]:
-        raise Conflict(
-            f"job {row['id']} depends on jobs that failed and have been pruned; enqueue it again without them"
-        )
+        raise Conflict(Rule("dependencies_pruned", job=row["id"]))
     if row["unique_key"] is not None:
         holders = await tx.fetch("conflicting_jobs", "[]", "[]", to_json([row["unique_key"]]))
         if holders:

@@ -124,7 +124,7 @@ async def hand_back(
     rows = await tx.fetch("held_by", instance)
     await lanes.learn(tx, [row["lane"] for row in rows])
     said = {Lease(row["seq"], row["fence"], instance): lanes.name(row["lane"]).task for row in rows}
-    strange = {lease for lease, task in said.items() if task in tasks and lease not in begun}
+    strange = {lease: None for lease, task in said.items() if task in tasks and lease not in begun}
     if not strange:
         return set(said), []
     locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
@@ -179,6 +179,9 @@ async def apply_ends(
     past = [row for row in rows if endings[row["seq"]].state not in TERMINAL]
     if past:
         await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
+    raised = [row for row in rows if endings[row["seq"]].exception is not None]
+    if raised:
+        await tx.fetch("insert_exceptions", to_json([_exception_row(row, endings[row["seq"]]) for row in raised]))
     for row in rows:
         emit_end(tx, lanes, row, event_factory_of(endings[row["seq"]], row["now"]), seen=seen)
     await _follow_up(tx, lanes, endings)
@@ -209,7 +212,7 @@ async def _follow_up(tx: Tx, lanes: LaneCache, endings: Mapping[int, AttemptEnd]
 
 
 def wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
-    tx.wake(*_slot_hints(lanes, {row["lane"] for row in rows}))
+    tx.wake(*sorted(_slot_hints(lanes, {row["lane"] for row in rows})))
 
 
 def _slot_hints(lanes: LaneCache, of: Collection[int]) -> set[str]:
@@ -249,6 +252,16 @@ def _attempt_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:
         "ended_at": row["now"],
         "failure_type": ending.failure_type,
         "message": ending.message,
+    }
+
+
+def _exception_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:
+    assert ending.exception is not None
+    return {
+        "job": row["seq"],
+        "attempt": row["fence"],
+        "exception": ending.exception.name,
+        "traceback": ending.exception.traceback,
     }
 
 

@@ -128,7 +128,7 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
             break
         answers |= await _resolve(tx, lanes, refused, digests, lasting)
     else:
-        raise Conflict("the holders of these unique keys change faster than they can be replaced; try again")
+        raise Conflict(Rule("unique_keys_change"))
 
     existing = await _existing_dependencies(tx, jobs, made, answers, lasting)
     free = await _insert_edges(tx, jobs, made, outside | existing, existing, lasting)
@@ -162,7 +162,7 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     if replacing and outside:
         outside = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(outside)))}
     # Only for created jobs: a skipped one changes nothing for others that wait for the same.
-    awaited = {dependency for job in jobs if job.id in made for dependency in job.depends_on}
+    awaited = dict.fromkeys(dependency for job in jobs if job.id in made for dependency in job.depends_on)
     rows_of = outside | existing
     ended = (State.FAILED, State.CANCELLED)
     hopeless = [rows_of[each]["seq"] for each in awaited if each in rows_of and rows_of[each]["state"] in ended]
@@ -252,7 +252,7 @@ def _row(
         job.run_at_us,
         any(dep not in outside or outside[dep]["state"] != State.SUCCEEDED for dep in job.depends_on),
         lasting and _may_end_unseen(job, outside),
-        *new_values(job, lanes.place(job), policy_text(job.policy), digest),
+        *new_values(job, lanes.lane_of(job), policy_text(job.policy), digest),
     )
 
 
@@ -312,7 +312,7 @@ async def _insert_edges(
             continue
         seq = made[job.id]["seq"]
         if not found:
-            dependencies = list({made[dep]["seq"] for dep in job.depends_on})
+            dependencies = list(dict.fromkeys(made[dep]["seq"] for dep in job.depends_on))
             waits_for = len(dependencies)
         else:
             states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}

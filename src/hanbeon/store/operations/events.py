@@ -13,7 +13,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _BATCH_SIZE, _BATCH_BYTES = 1000, 1_048_576
@@ -99,7 +99,7 @@ async def events_after(tx: Tx, after: int, batches: int = 100, queue: str | None
         if len(rows) < batches:
             folded: int = (await tx.fetch("folded_to"))[0]["folded_to"]
             rows = [*rows, *await tx.fetch("events_after", max(after, folded), batches - len(rows))]
-    page: Slice[int] = fitting(keyed(rows, "first_id"), batches)
+    page: Slice[int] = fit_page(keyed(rows, "first_id"), batches)
     rows = await tx.fetch("event_bodies", to_json(page.items)) if page.items else []
     return [
         msgspec.structs.replace(event, id=row["first_id"] + offset)

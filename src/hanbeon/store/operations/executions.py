@@ -13,7 +13,7 @@ from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, 
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, to_json
@@ -138,7 +138,7 @@ async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit:
             return Slice([], False)
         task_id = found[0].id
     sizes = await _page(tx, filter, task_id, _LAST if before is None else before, limit + 1)
-    page = fitting(sizes, limit)
+    page = fit_page(sizes, limit)
     return page.of(await _records(tx, page.items))
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.job import RESERVED
 from hanbeon.errors import NotFound
+from hanbeon.rule import Rule
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -81,10 +82,28 @@ async def beat(
     return Beat(False)
 
 
+async def note_blocked(tx: Tx, instance: int, job: int | None, us: int) -> None:
+    """Note that its event loop has been blocked for so long, by this job if it is known. The next beat removes it."""
+    await tx.fetch("note_blocked", instance, job, us)
+
+
+class Blockage(NamedTuple):
+    """For how long the event loop of an instance has been blocked, and by which job."""
+
+    us: int
+    job: str | None
+
+
+async def blockage_of(tx: Tx, instance: int) -> Blockage | None:
+    for row in await tx.fetch("blockage_of", instance):
+        return Blockage(row["us"], None if row["id"] is None else str(row["id"]))
+    return None
+
+
 async def drain(tx: Tx, instance: int, *, on: bool) -> None:
     """Tell an instance to claim nothing more, or to claim again. It hears of it at once, or at its next heartbeat."""
     if not await tx.fetch("drain_instance", instance, on):
-        raise NotFound(f"there is no running instance {instance}; `hanbeon instances` lists them")
+        raise NotFound(Rule("instance_not_found", instance=instance))
     tx.wake("drain")
 
 

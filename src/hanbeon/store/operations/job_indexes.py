@@ -144,8 +144,8 @@ async def _ready(ranks: str, tx: Tx, before: int, count: int) -> Sequence[int]:
     return _seqs(await tx.fetch("search_ready", ranks, before, count))
 
 
-async def _running(lanes: frozenset[int], tx: Tx, before: int, count: int) -> Sequence[int]:
-    found = [row["seq"] for row in await tx.fetch("search_running", *ALL_LANES) if row["lane"] in lanes]
+async def _running(among: frozenset[int], tx: Tx, before: int, count: int) -> Sequence[int]:
+    found = [row["seq"] for row in await tx.fetch("search_running", *ALL_LANES) if row["lane"] in among]
     return sorted((seq for seq in found if seq < before), reverse=True)[:count]
 
 

@@ -12,7 +12,7 @@ from hanbeon.domain.failures import Failure
 from hanbeon.domain.job import JobRecord, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.operations.job_indexes import Index, JobSearch, index_for
-from hanbeon.store.operations.pages import fitting, keyed
+from hanbeon.store.operations.pages import fit_page, keyed
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -130,7 +130,7 @@ async def _page(
     tx: Tx, rows: Sequence[Any], limit: int, cursor: str | None, ids: Mapping[int, str] | None = None
 ) -> Found:
     """Read the jobs that fit into a page. `cursor`: where the search goes on if all of them do."""
-    kept = fitting(keyed(rows, "seq"), limit)
+    kept = fit_page(keyed(rows, "seq"), limit)
     found = await tx.fetch("jobs_by_seq", to_json(list(kept.items))) if kept.items else []
     records = {row["seq"]: job_record(row) for row in found}
     if kept.more:

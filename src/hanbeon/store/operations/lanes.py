@@ -79,7 +79,7 @@ class LaneCache:
         known = {self._numbers[name] & LANE_MASK: name for name in names if name in self._numbers}
         if not known:
             return names
-        there = {known[row["n"]] for row in await tx.fetch("touch_lanes", to_json(sorted(known)))}
+        there = dict.fromkeys(known[row["n"]] for row in await tx.fetch("touch_lanes", to_json(sorted(known))))
         tx.after_commit(partial(self._committed._note_all, [(name, self._numbers[name]) for name in there]))
         return [name for name in names if name not in there]
 
@@ -95,7 +95,7 @@ class LaneCache:
     def number(self, name: LaneName) -> int:
         return self._numbers[name]
 
-    def place(self, job: NewJob) -> int:
+    def lane_of(self, job: NewJob) -> int:
         """Return the lane of a new job, whose size is within the limit: all new jobs pass here."""
         self.check_payload(job.task, job.args, job.meta)
         return self._numbers[job.lane]

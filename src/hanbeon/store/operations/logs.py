@@ -58,15 +58,15 @@ def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]
         yield rows
 
 
-async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPosition, limit: int) -> LogPage:
-    """Return up to `limit` lines of a job's log after a place, of one attempt or of all in order."""
-    if attempt is not None and place.attempt != attempt:
-        place = LogPosition(attempt)
+async def read_log(tx: Tx, job_id: str, attempt: int | None, position: LogPosition, limit: int) -> LogPage:
+    """Return up to `limit` lines of a job's log after a position, of one attempt or of all in order."""
+    if attempt is not None and position.attempt != attempt:
+        position = LogPosition(attempt)
     last = _LAST_ATTEMPT if attempt is None else attempt
-    values = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE + 1)
+    values = (job_id, position.attempt, last, position.line, _CHUNKS_A_PAGE + 1)
     rows = await tx.fetch("log_after", *values) if is_id(job_id) else []
     chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows[:_CHUNKS_A_PAGE]]
-    entries, place, more = read_page(chunks, place, limit)
+    entries, position, more = read_page(chunks, position, limit)
     if not entries and not await jobs_by_id(tx, [job_id]):
         raise JobNotFound(job_id)
-    return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) > _CHUNKS_A_PAGE)
+    return LogPage(entries=tuple(entries), after=str(position), more=more or len(rows) > _CHUNKS_A_PAGE)

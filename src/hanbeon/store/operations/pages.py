@@ -30,7 +30,7 @@ class Slice(NamedTuple, Generic[T]):
         return Slice(items, self.more or len(items) < len(self.items))
 
 
-def fitting(sizes: Iterable[tuple[T, int]], limit: int, most: int | None = None) -> Slice[T]:
+def fit_page(sizes: Iterable[tuple[T, int]], limit: int, most: int | None = None) -> Slice[T]:
     """Return the keys that fit into a page of `limit` rows; always the first one, however large."""
     keys: list[T] = []
     room = PAGE_BYTES if most is None else most

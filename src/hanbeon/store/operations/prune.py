@@ -140,6 +140,7 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     await tx.fetch("prune_edges", body)
     await tx.fetch("drop_unmet", body)
     await tx.fetch("prune_attempts", body)
+    await tx.fetch("prune_exceptions", body)
     await tx.fetch("prune_traces", body)
     for statement in statements:
         await tx.fetch(statement, body)

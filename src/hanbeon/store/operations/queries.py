@@ -11,9 +11,11 @@ import msgspec
 from hanbeon.domain.bounds import PAGE_BYTES, PAGE_EDGES, PAGE_ROWS
 from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
+from hanbeon.domain.outcome import ExceptionText
+from hanbeon.errors import JobNotFound
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.cancel import CancelFilter, matching
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.records import ALL_LANES, attempt_record, job_record, lanes_of_queue
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -22,6 +24,9 @@ _FEW = 10_000
 """Up to this many unfinished jobs are sorted faster than finished ones are skipped; with more, a page fills quickly."""
 
 _JOBS_WITH_DEPENDENCIES = 50
+_TRACEBACKS = 20
+"""The exceptions that are read of a job with many failed attempts."""
+_SHOWN = 80
 
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +62,22 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     return [
         job_record(row) for row in await tx.fetch("jobs_by_id", to_json([job_id for job_id in ids if is_id(job_id)]))
     ]
+
+
+async def job_with_failure(tx: Tx, job_id: str) -> JobRecord:
+    """Return a job, with the exception by which its last attempt ended; raises JobNotFound."""
+    found = await jobs_by_id(tx, [job_id])
+    if not found:
+        raise JobNotFound(job_id[:_SHOWN])
+    (job,) = found
+    if job.failure_type is None:
+        return job
+    exception = (await _exceptions_of(tx, job_id, 1)).get(job.fence)
+    return (
+        job
+        if exception is None
+        else msgspec.structs.replace(job, exception=exception.name, traceback=exception.traceback)
+    )
 
 
 class HeldJob(NamedTuple):
@@ -139,7 +160,7 @@ async def queue_page(
         rows = await tx.fetch("queue_page_unfinished", *lanes_of_queue(queue[0]["id"]), *values)
     else:
         rows = await tx.fetch("queue_page", queue[0]["id"], *values)
-    page: Slice[int] = fitting(keyed(rows, "seq", f"{contents.name.lower()}_bytes"), limit)
+    page: Slice[int] = fit_page(keyed(rows, "seq", f"{contents.name.lower()}_bytes"), limit)
     found = await tx.fetch(contents.value, to_json(page.items)) if page.items else ()
     return page.of([job_record(row) for row in found])
 
@@ -156,7 +177,7 @@ async def dependencies_of_page(tx: Tx, page: Slice[JobRecord]) -> tuple[Slice[Jo
         sizes += [(job, len(found.get(job.id, ()))) for job in part]
         if sum(size for _, size in sizes) > PAGE_EDGES:
             break
-    kept = fitting(sizes, len(page.items), PAGE_EDGES)
+    kept = fit_page(sizes, len(page.items), PAGE_EDGES)
     return page.of(kept.items), {job.id: found[job.id] for job in kept.items if job.id in found}
 
 
@@ -177,8 +198,15 @@ async def now_us(tx: Tx) -> int:
 
 
 async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
+    """Return the attempts of a job in order; the latest exceptions with their tracebacks."""
     rows = await tx.fetch("attempts_of", job_id) if is_id(job_id) else []
-    return [attempt_record(row) for row in rows]
+    exceptions = await _exceptions_of(tx, job_id, _TRACEBACKS) if any(row["failure_type"] for row in rows) else {}
+    return [attempt_record(row, exceptions.get(row["attempt"])) for row in rows]
+
+
+async def _exceptions_of(tx: Tx, job_id: str, limit: int) -> dict[int, ExceptionText]:
+    rows = await tx.fetch("exceptions_of", job_id, limit)
+    return {row["attempt"]: ExceptionText(row["exception"], row["traceback"]) for row in rows}
 
 
 async def latest_attempts(tx: Tx, job_id: str) -> list[AttemptRecord]:

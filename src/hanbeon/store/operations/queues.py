@@ -16,7 +16,7 @@ from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.operations.tallies import stocks
 from hanbeon.store.records import queue_of
 from hanbeon.store.tx import Tx, to_json
@@ -50,7 +50,7 @@ async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paus
     """Merge changed limits and the pause into a queue's row, under its lock, and emit an event."""
     rows = await tx.fetch("queue_by_name", name)
     if not rows:
-        raise NotFound(f"there is no queue {quoted(name)}; a queue exists from its first job or configuration on")
+        raise NotFound(Rule("queue_not_found", queue=quoted(name)))
     before = _record(rows[0])
     after = msgspec.structs.replace(
         before, paused=before.paused if paused is None else paused, limits=_merged(before.limits, limits or {})
@@ -108,7 +108,7 @@ async def queues_after(tx: Tx, name: str, limit: int, like: str | None = None) -
         rows = await tx.fetch("queues_after", name, limit + 1)
     else:
         rows = await tx.fetch("queues_named_like", name, like, limit + 1)
-    found = fitting(keyed(rows, "id"), limit)
+    found = fit_page(keyed(rows, "id"), limit)
     return found.of(await queues_by_id(tx, found.items))
 
 

@@ -87,7 +87,7 @@ async def apply_replies(
     rows = {row["id"]: row for row in await tx.fetch("lock_streamed", to_json(sorted({r.job_id for r in replies})))}
     await lanes.learn(tx, [row["lane"] for row in rows.values()])
     verdicts, outcomes = [], {}
-    heard: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     progress: dict[str, StreamProgress] = {}
     for reply in replies:
         row = rows.get(reply.job_id)
@@ -99,20 +99,20 @@ async def apply_replies(
             else:
                 progress[reply.job_id] = reply.progress
         if verdict is Verdict.APPLIED:
-            heard[reply.job_id] = dict(rows[reply.job_id])
+            reported[reply.job_id] = dict(rows[reply.job_id])
             if reply.outcome is not None:
                 outcomes[reply.job_id] = reply.outcome
         verdicts.append(verdict)
-    lease_us = {row["seq"]: _lease_us(row, leases[lanes.name(row["lane"]).task]) for row in heard.values()}
-    new = [row for row in heard.values() if row["state"] == State.READY]
+    lease_us = {row["seq"]: _lease_us(row, leases[lanes.name(row["lane"]).task]) for row in reported.values()}
+    new = [row for row in reported.values() if row["state"] == State.READY]
     if new:
         await claim_dispatched(tx, lanes, new, lease_us, instance)
     for job_id, outcome in outcomes.items():
         if isinstance(outcome, Returned):
             last = progress.get(job_id) or _last_progress(rows[job_id]) or StreamProgress(0)
             progress[job_id] = StreamProgress(100, last.phase, last.message)
-    await _write_progress(tx, lanes, heard, lease_us, progress)
-    ended = await _end(tx, lanes, {job_id: heard[job_id] for job_id in outcomes}, outcomes, random_share)
+    await _write_progress(tx, lanes, reported, lease_us, progress)
+    ended = await _end(tx, lanes, {job_id: reported[job_id] for job_id in outcomes}, outcomes, random_share)
     return verdicts, ended
 
 

@@ -19,6 +19,7 @@ from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
 from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
 from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.records import free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -233,9 +234,9 @@ async def stocks(tx: Tx) -> dict[str, Stock]:
     return found
 
 
-async def recount(tx: Tx) -> dict[str, Stock]:
-    """Return the stock of every queue by name, from a count of all jobs."""
-    return await _by_queue(tx, await tx.fetch("audit_counts"))
+async def recount(tx: Tx, after: int = -(2**63), last: int = 2**63 - 1) -> dict[str, Stock]:
+    """Return the stock of every queue by name, from a count of all jobs, or of those in a range."""
+    return await _by_queue(tx, await tx.fetch("audit_counts", after, last))
 
 
 async def _by_queue(tx: Tx, rows: Sequence[Any]) -> defaultdict[str, Stock]:
@@ -264,7 +265,7 @@ async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
         return _EVERY_QUEUE
     for row in await tx.fetch("queue_named", queue):
         return row["id"], row["id"]
-    raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
+    raise NotFound(Rule("queue_not_found", queue=quoted(queue)))
 
 
 async def _oldest_ready(tx: Tx, lanes: Iterable[tuple[int, int]]) -> dict[int, int]:

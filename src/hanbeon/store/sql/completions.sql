@@ -42,6 +42,11 @@ SELECT r.job, r.attempt, r.status, r.instance, r.started_at, r.deadline_at, r.en
 FROM @rows($1 AS r; job bigint, attempt bigint, status text, instance bigint, started_at bigint, deadline_at bigint,
   ended_at bigint, failure_type text, message text)
 
+-- name: insert_exceptions
+INSERT INTO hanbeon.attempt_exception (job, attempt, exception, traceback)
+SELECT r.job, r.attempt, r.exception, r.traceback
+FROM @rows($1 AS r; job bigint, attempt bigint, exception text, traceback text)
+
 -- name: lock_held_by
 -- Those of these jobs that the instance is said to run, locked. Others that are locked just now are left out.
 SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.retry_count, j.policy, j.stop_requested_at, j.started_at,

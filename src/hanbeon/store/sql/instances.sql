@@ -1,9 +1,14 @@
 -- name: beat_instance
 UPDATE hanbeon.instance
 SET seen_at = hanbeon.now(), running = $2, tasks = $3, capacity = coalesce($4, capacity),
-  schedules = coalesce($5, schedules)
+  schedules = coalesce($5, schedules), blocked_since = NULL, blocked_by = NULL
 WHERE id = $1
 RETURNING id, draining_at
+
+-- name: blockage_of
+SELECT (hanbeon.now() - i.blocked_since) AS us, j.id FROM hanbeon.instance AS i
+LEFT JOIN hanbeon.job AS j ON j.seq = i.blocked_by
+WHERE i.id = $1 AND i.blocked_since IS NOT NULL
 
 -- name: drain_instance
 UPDATE hanbeon.instance
@@ -35,6 +40,9 @@ FROM hanbeon.instance AS i ORDER BY i.id
 -- name: lock_tasks
 -- In a fixed order, so that two transactions that need the same tasks do not deadlock.
 SELECT t.id, t.name, t.settings FROM hanbeon.task AS t WHERE t.id @in($1 bigint) ORDER BY t.id @lock
+
+-- name: note_blocked
+UPDATE hanbeon.instance SET seen_at = hanbeon.now(), blocked_since = hanbeon.now() - $3, blocked_by = $2 WHERE id = $1
 
 -- name: register_instance
 INSERT INTO hanbeon.instance (id, name, host, pid, version, tasks, capacity, schedules, started_at, seen_at)

@@ -36,6 +36,11 @@ SELECT e.dependent, d.id, d.state FROM hanbeon.edge AS e JOIN hanbeon.job AS d O
 WHERE e.dependent @in($1 bigint)
 ORDER BY e.dependent, e.dependency
 
+-- name: exceptions_of
+-- The latest exceptions of a job's attempts.
+SELECT x.attempt, x.exception, x.traceback FROM hanbeon.attempt_exception AS x
+WHERE x.job = (SELECT j.seq FROM hanbeon.job AS j WHERE @has_id(j; $1)) ORDER BY x.attempt DESC LIMIT $2
+
 -- name: hold_job
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
 SELECT j.seq, n.now

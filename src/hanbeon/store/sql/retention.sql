@@ -39,6 +39,9 @@ DELETE FROM hanbeon.event_batch WHERE seq IN (
 )
 RETURNING first_id, at, delta, CASE WHEN delta IS NULL THEN body END AS body
 
+-- name: prune_exceptions
+DELETE FROM hanbeon.attempt_exception WHERE job @in($1 bigint)
+
 -- name: prune_instances
 DELETE FROM hanbeon.instance AS i WHERE @prunable_instance RETURNING id
 

@@ -28,7 +28,7 @@ SELECT (j.lane >> 32) AS queue_id, j.state, count(*) AS jobs,
   CAST(sum(
     CASE WHEN j.state = 'succeeded' AND j.finished_at > j.started_at THEN j.finished_at - j.started_at ELSE 0 END
   ) AS bigint) AS ran_us
-FROM hanbeon.job AS j GROUP BY (j.lane >> 32), j.state
+FROM hanbeon.job AS j WHERE j.seq > $1 AND j.seq <= $2 GROUP BY (j.lane >> 32), j.state
 
 -- name: delete_timing
 DELETE FROM hanbeon.timing WHERE queue_id = $1 AND slot = $2
