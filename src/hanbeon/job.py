@@ -63,8 +63,8 @@ class Job(Generic[R_co]):
         Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
         """
         check_log_range(attempt, limit)
-        place = LogPosition() if after is None else LogPosition.parse(after)
-        return await self._owner.store.read(lambda tx: read_log(tx, self.id, attempt, place, limit))
+        position = LogPosition() if after is None else LogPosition.parse(after)
+        return await self._owner.store.read(lambda tx: read_log(tx, self.id, attempt, position, limit))
 
     async def blocked_by(self) -> list[str]:
         """Ids of the failed or cancelled jobs that it waits for."""
@@ -89,7 +89,13 @@ class Job(Generic[R_co]):
         """Wait for the task's return value; raises JobFailed or JobCancelled if there is none."""
         record = await self.wait(timeout)
         if record.state is State.FAILED:
-            raise JobFailed(self.id, record.failure_type or "error", record.error_message or "")
+            raise JobFailed(
+                self.id,
+                record.failure_type or "error",
+                record.error_message or "",
+                exception=record.exception,
+                traceback=record.traceback,
+            )
         if record.state is State.CANCELLED:
             raise JobCancelled(self.id)
         text = record.result or "null"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import shlex
 from functools import partial
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Route, expect
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import TERMINAL
+from tests.cli.hanbeon import hanbeon, hanbeon_inside
+from tests.cli.workers import Running
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 from tests.storm.moments import until
@@ -53,6 +58,28 @@ async def test_api_reference_has_the_language_of_the_reader(browser: Browser, sq
         await expect(page.get_by_role("heading", level=1)).to_have_text("API reference")
         await expect(overview.locator("summary span")).to_have_text(" Return the numbers of the whole installation.")
         await expect(page.get_by_label("Token")).to_have_attribute("placeholder", "unless logged in")
+        assert complaints == []
+
+
+async def test_first_steps_work_as_printed(browser: Browser, tmp_path: Path) -> None:
+    (folder := tmp_path / "a project").mkdir()
+    async with App(f"sqlite:///{tmp_path}/jobs%20here.db") as app, serving(app) as server:
+        page, complaints = await opened(browser, server.url)
+        steps = page.locator("ol.first code")
+        await expect(steps.nth(1)).to_contain_text("--database")
+        init, worker, enqueue = [shlex.split(text)[1:] for text in await steps.all_inner_texts()]
+        assert hanbeon_inside(*init, cwd=folder).returncode == 0
+        with Running(*worker, cwd=folder) as process:
+            await asyncio.to_thread(process.until, "worker_started")
+            made = await asyncio.to_thread(hanbeon, *enqueue, cwd=folder)
+            assert (made.returncode, made.stdout) == (0, '"Hello, Ada!"\n'), made.stderr
+        await page.goto(f"{server.url}/#/jobs")
+        await expect(page.get_by_text("greet").first).to_be_visible()
+        await page.goto(f"{server.url}/#/offices")
+        command = await page.locator(".empty code").inner_text()
+        created = await asyncio.create_subprocess_shell(f"{command} -sf >/dev/null")
+        assert await created.wait() == 0
+        await expect(page.get_by_role("link", name="Seoul").first).to_be_visible()
         assert complaints == []
 
 

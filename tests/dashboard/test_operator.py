@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Browser, expect
 
-from hanbeon import App
+from hanbeon import App, Context
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
@@ -65,6 +65,36 @@ async def test_queues_are_found_by_name(browser: Browser, sqlite_url: str) -> No
         await expect(page.locator(".panel .empty")).to_have_text("No queue has that in its name.")
         await page.goto(f"{server.url}/#/queues?name=mail")
         await expect(names).to_have_text(["mail"])
+        assert complaints == []
+
+
+async def test_job_page_shows_why_it_failed(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+
+        @app.task(name="twice", retries=1, retry_delay=0)
+        async def twice(ctx: Context) -> None:
+            ctx.log(f"attempt {ctx.attempt} begins")
+            raise ValueError(f"no luck in {ctx.attempt}")
+
+        job = await app.enqueue(twice)
+        async with app.worker():
+            await job.wait(60)
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}")
+        last = page.locator(".traceback").first
+        await expect(last).to_contain_text('raise ValueError(f"no luck in {ctx.attempt}")')
+        await expect(last).to_contain_text("ValueError: no luck in 2")
+        attempts = page.locator("table.attempts")
+        await expect(attempts.locator(".message .failure")).to_have_text(
+            ["ValueError: no luck in 1", "ValueError: no luck in 2"]
+        )
+        await attempts.locator("summary").click()
+        await expect(attempts.locator(".trace")).to_contain_text("ValueError: no luck in 1")
+        log = page.locator(".log > div")
+        await expect(log).to_have_text(["attempt 1 begins", "attempt 2 begins"])
+        await page.get_by_role("button", name="Log of attempt 2").click()
+        await expect(log).to_have_text(["attempt 2 begins"])
+        await page.get_by_role("button", name="All attempts").click()
+        await expect(log).to_have_count(2)
         assert complaints == []
 
 

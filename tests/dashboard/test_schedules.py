@@ -116,3 +116,22 @@ async def test_reader_of_schedules_cannot_act(browser: Browser, sqlite_url: str)
             await page.get_by_role("button", name="Log in").click()
             for name in ("Run now: report", "Pause: report"):
                 await expect(page.get_by_role("button", name=name)).to_be_enabled(enabled=enabled)
+
+
+async def test_schedule_that_fails_is_not_green(browser: Browser, sqlite_url: str) -> None:
+    app = App(sqlite_url, shutdown_grace=0.2)
+
+    @app.task(name="health", retries=0)
+    async def health() -> None:
+        raise ValueError("no disk")
+
+    async with app, serving(app, work=True) as server:
+        made = await app.schedules.create("health", cron="* * * * * *", name="health")
+        page, complaints = await opened(browser, f"{server.url}/#/schedules/{made.id}")
+        await expect(page.locator(".firelist a").last).to_contain_text("created · failed")
+        await expect(page.locator(".firestrip[role=img] .failed").first).to_be_visible()
+        await page.locator(".firelist a").last.click()
+        await expect(page.locator(".failure").first).to_contain_text("ValueError: no disk")
+        await page.get_by_role("link", name="health", exact=True).click()
+        await expect(page).to_have_url(f"{server.url}/#/schedules/{made.id}")
+        assert complaints == []

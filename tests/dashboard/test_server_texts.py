@@ -10,12 +10,12 @@ from hanbeon.domain.dead_letters import DeadLetterCode
 from hanbeon.domain.explain import ExplanationCode
 from hanbeon.domain.timeline import MomentType
 from hanbeon.domain.timing.fire_times import NoteKind
-from hanbeon.rendering.renderer import RenderPhase
 from hanbeon.rule import read_rules, rule_files
 from hanbeon.server import dashboard, docs_pages, health, session
 from hanbeon.server.openapi import describe, problems_of
 from hanbeon.settings import Settings
 from hanbeon.surfaces.engine.schemas import DeadLetter
+from hanbeon.surfaces.exports.rendering.renderer import RenderPhase
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schema import ExplanationReason
 from tests.docs.markdown import ROOT

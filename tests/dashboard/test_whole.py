@@ -75,7 +75,7 @@ async def test_page_tells_that_the_server_is_gone_and_back(browser: Browser, sql
         async with serving(app) as server:
             page, _ = await opened(browser, f"{server.url}/#/queues")
             await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
-        await expect(page.get_by_text("The server does not answer")).to_be_visible()
+        await expect(page.get_by_text("The server does not answer").first).to_be_visible()
         port = int(server.url.rpartition(":")[2])
         async with serving(app, port=port):
             await expect(page.get_by_text("The connection is back.")).to_be_visible()

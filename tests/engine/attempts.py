@@ -100,6 +100,7 @@ def new_attempt(
         claimed_at=claimed_at,
         lease_seconds=lease,
         zone=ZoneInfo("UTC"),
+        zone_of_naive=None,
         max_payload_bytes=1024,
     )
     return Attempt(job, claim)

@@ -197,7 +197,7 @@ async def test_new_work_wakes_an_idle_worker(app_url: str) -> None:
         async def work() -> None: ...
 
         client.task(work.function)
-        async with app.worker(), asyncio.timeout(10):
+        async with app.worker(), asyncio.timeout(120):
             await (await app.enqueue(work)).wait()
             await asyncio.sleep(0.1)  # It is idle now; nothing but a wake-up from another App ends that.
             await (await client.enqueue("work")).wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -335,3 +336,11 @@ def gossiping(ctx: SyncContext) -> int:
         os._exit(0)
     os.wait()
     return os.getpid()
+
+
+@app.task(executor="process")
+def speaking(ctx: SyncContext, name: str) -> None:
+    print("printed by", name)
+    print("complained by", name, file=sys.stderr)
+    logging.getLogger("shop").warning("logged by %s", name)
+    ctx.log(f"thread of {name}")

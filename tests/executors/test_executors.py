@@ -48,8 +48,7 @@ def threads() -> Iterator[ThreadExecutor]:
 
 
 async def outcome_of(work: Started) -> Outcome | None:
-    async with asyncio.timeout(10):
-        return await work.outcome()
+    return await work.within(10)
 
 
 @pytest.mark.parametrize(("how", "expected"), ENDINGS, ids=lambda value: type(value).__name__)

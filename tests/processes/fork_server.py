@@ -24,6 +24,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hanbeon.executors.supervisor.kernel import die_with_parent
+
 ROOT = Path(__file__).parents[2]
 _IS_AVAILABLE = hasattr(os, "pidfd_open")
 """On Linux. Elsewhere a process can only wait for its own children, and this one's are the server's."""
@@ -124,7 +126,8 @@ def _ask(question: list[Any], descriptors: Sequence[int] = ()) -> int:
 
 
 def _serve(address: str) -> Program:
-    """Serve until the owner is gone. Only a fork returns, with what it is to run."""
+    """Serve until the owner is gone. Only a fork returns, with what it is to run; it ends with this process."""
+    server = os.getpid()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(f"\0{address}")
         listener.listen(100)
@@ -137,6 +140,7 @@ def _serve(address: str) -> Program:
                 message, descriptors, _, _ = socket.recv_fds(connection, _LARGEST, 3)
                 kind, *arguments = json.loads(message)
                 if kind == "start" and os.fork() == 0:
+                    die_with_parent(server)
                     program = _become(Program(*arguments), descriptors)
                     # Only now, so that who has the answer can signal its session.
                     connection.send(str(os.getpid()).encode())

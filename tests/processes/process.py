@@ -55,6 +55,12 @@ class Process:
         with self._told:
             return "\n".join(self._lines)
 
+    @property
+    def remarkable(self) -> str:
+        """The end of the output, without a worker's lines about each job, and what tasks of tests raise on purpose."""
+        usual = ("[info", '"level": "info"', "as asked")
+        return "\n".join(line for line in self.output.splitlines() if not any(map(line.__contains__, usual)))[-4000:]
+
     def wait_ready(self, timeout: float = PATIENCE) -> Self:
         """Wait until it reports that it is ready."""
         self.wait_for(lambda line: line == READY, READY, timeout)
@@ -154,13 +160,8 @@ def together(count: int, start: Callable[[int], P]) -> Iterator[list[P]]:
         yield started
     except BaseException as error:
         for process in started:
-            error.add_note(f"{process.name} said:\n{_remarkable(process.output)}")
+            error.add_note(f"{process.name} said:\n{process.remarkable}")
         raise
     finally:
         for process in started:
             process.end()
-
-
-def _remarkable(output: str) -> str:
-    """Return the end of the output, without a worker's lines about each job."""
-    return "\n".join(line for line in output.splitlines() if "[info" not in line)[-4000:]

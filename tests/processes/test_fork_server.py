@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -54,3 +58,29 @@ def test_the_end_of_a_fork_is_known_like_a_childs() -> None:
         process.kill()
         assert process.wait(60) == -9
         assert process.poll() == -9
+
+
+def test_forks_end_with_a_killed_owner(tmp_path: Path) -> None:
+    """`http.server` reads no standard input: nothing tells it that its test is gone."""
+    started = tmp_path / "started"
+    program = Program("http.server", ["0"], dict(os.environ), str(tmp_path))
+    code = (
+        "import pathlib, sys, time\n"
+        "from tests.processes.fork_server import Program, start_program\n"
+        f"fork = start_program(Program(*{list(program)[:4]!r}))\n"
+        f"pathlib.Path({str(started)!r}).write_text(str(fork.pid))\n"
+        "time.sleep(600)"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment) as owner:
+        while not (started.exists() and started.read_text()):
+            assert owner.poll() is None
+            time.sleep(0.02)
+        end = os.pidfd_open(int(started.read_text()))
+        owner.kill()
+    try:
+        assert select.select([end], [], [], 60)[0]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(end, signal.SIGKILL)
+        os.close(end)

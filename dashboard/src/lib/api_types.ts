@@ -170,6 +170,7 @@ export type EngineAttempt = {
   ended_at: null | string;
   failure_type: null | string;
   error_message: null | string;
+  failure: Failure | null;
 };
 export type EngineChange = {
   id: number;
@@ -284,6 +285,7 @@ export type EngineJobDetail = {
   replaced_by: null | string;
   surface: null | string;
   path: null | string;
+  failure: Failure | null;
   waiting: null | string;
   attempts: Array<EngineAttempt>;
   timeline: Array<Moved>;
@@ -372,16 +374,18 @@ export type Explanation = {
   runnable: boolean;
   reasons: Array<ExplanationReason>;
 };
-export type ExplanationCode = "blocked" | "chain_blocked" | "chain_empty" | "chain_not_run" | "dependency" | "dispatched" | "finished" | "key_full" | "lease_expired" | "next_in_line" | "no_handler" | "no_stream_worker" | "no_worker" | "paused" | "queue_full" | "redis_unavailable" | "retry_time" | "role_full" | "run_at" | "running" | "stopping";
+export type ExplanationCode = "blocked" | "chain_blocked" | "chain_empty" | "chain_not_run" | "dependency" | "dispatched" | "event_loop_blocked" | "finished" | "key_full" | "lease_expired" | "next_in_line" | "no_handler" | "no_stream_worker" | "no_worker" | "paused" | "queue_full" | "redis_unavailable" | "retry_time" | "role_full" | "run_at" | "running" | "stopping";
 export type ExplanationReason = {
   attempt?: number;
   blocked_by?: Array<string>;
   code: ExplanationCode;
   error_message?: null | string;
+  exception?: string;
   failure_type?: null | string;
   finished_at?: null | string;
   holders?: Array<string>;
   instance?: null | number;
+  job?: null | string;
   key?: string;
   limit?: number;
   max_retries?: number;
@@ -391,11 +395,13 @@ export type ExplanationReason = {
   retry_count?: number;
   role?: string;
   run_at?: string;
+  seconds?: number;
   sent?: boolean;
   status?: string;
   stream?: string;
   task?: string;
   text: string;
+  traceback?: string;
   waits_for?: Array<string>;
   workers?: null | number;
 };
@@ -452,6 +458,12 @@ export type FailedRun = {
   error_code: null | string;
   error_message: null | string;
 };
+export type Failure = {
+  type: string;
+  message: string;
+  exception: null | string;
+  traceback: null | string;
+};
 export type FailureGroup = {
   task: string;
   failure_type: string;
@@ -470,6 +482,7 @@ export type Fire = {
   outcome: FireOutcome;
   reason: FireReason | null;
   execution_id: null | string;
+  status: SchedulesExecutionStatus | null;
   more: number;
   recorded_at: string;
 };
@@ -947,6 +960,8 @@ export type Schedule = {
   paused: boolean;
   next_fire_at: null | string;
   last_fire_at: null | string;
+  last_status: SchedulesExecutionStatus | null;
+  last_execution_id: null | string;
   waiting: Array<string>;
   declared: boolean;
   overridden: Array<string>;

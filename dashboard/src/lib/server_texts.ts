@@ -39,6 +39,7 @@ function variantOf(reason: ExplanationReason): string {
     return code + ended;
   }
   if (code === "stopping" && reason.overdue) return `${code}.overdue`;
+  if (code === "event_loop_blocked" && !reason.job) return `${code}.unknown`;
   if (code === "dispatched" && reason.sent) return `${code}.sent`;
   if (code === "no_handler" && reason.role) return `${code}.role`;
   return code;

@@ -49,8 +49,15 @@ export interface Finds {
   find: () => Promise<{ text: string; parts: string[]; query?: Record<string, string> }[]>;
 }
 
+/** What made the jobs that the API shows below `/api/<of>/<id>`: by that id, its name and the id of its page. */
+export interface Maker {
+  of: string;
+  find: (id: string) => Promise<[name: string, id: string] | null>;
+}
+
 export interface Surface {
   pages: Page[];
+  maker?: Maker;
   finds?: Finds;
   /** What it shows on the first page. */
   home?: Part;

@@ -27,6 +27,7 @@ class ExplanationCode(enum.StrEnum):
     FINISHED = "finished"
     RUNNING = "running"
     STOPPING = "stopping"
+    EVENT_LOOP_BLOCKED = "event_loop_blocked"
     LEASE_EXPIRED = "lease_expired"
     REDIS_UNAVAILABLE = "redis_unavailable"
     DISPATCHED = "dispatched"
@@ -95,6 +96,9 @@ class Facts(msgspec.Struct, frozen=True):
     """Names of live instances that have the job's task."""
     now: int
     stream: StreamFacts | None = None
+    blocked_us: int | None = None
+    """For how long the event loop of its instance has been blocked, if it is."""
+    blocked_by: str | None = None
 
 
 def explain(facts: Facts) -> Explanation:
@@ -103,7 +107,7 @@ def explain(facts: Facts) -> Explanation:
     if job.state in TERMINAL:
         return Explanation(False, [_finished(facts)])
     if job.state is State.RUNNING:
-        return Explanation(False, [_running(job, facts.now)])
+        return Explanation(False, [_running(job, facts.now), *_blockage(facts)])
     if facts.stream is not None:
         return Explanation(False, [waiting_for_worker(facts.stream)])
     reasons = [
@@ -136,6 +140,8 @@ def _finished(facts: Facts) -> Because:
         "retry_count": job.retry_count,
         "max_retries": job.policy.max_retries,
     }
+    if job.exception is not None:
+        details |= {"exception": job.exception, "traceback": job.traceback}
     ago = f"{brief((facts.now - (job.finished_at or facts.now)) / _MICROS)} ago"
     if job.replaced_by is not None:
         details["replaced_by"] = job.replaced_by
@@ -199,6 +205,20 @@ def _running(job: JobRecord, now: int) -> Because:
         text = "Its instance has stopped renewing its lease; another takes it over within seconds."
         return Because(ExplanationCode.LEASE_EXPIRED, text, {"instance": job.locked_by})
     return Because(ExplanationCode.RUNNING, "It is running.", {"instance": job.locked_by, "attempt": job.fence})
+
+
+def _blockage(facts: Facts) -> Iterable[Because]:
+    if facts.blocked_us is None:
+        return
+    details = {"instance": facts.job.locked_by, "seconds": round(facts.blocked_us / _MICROS), "job": facts.blocked_by}
+    span = brief(facts.blocked_us / _MICROS)
+    if facts.blocked_by == facts.job.id:
+        text = f"Its body has blocked the event loop of its worker for {span}: make the task a plain function."
+    elif facts.blocked_by is not None:
+        text = f"The event loop of its worker has been blocked for {span}, by job {facts.blocked_by}."
+    else:
+        text = f"The event loop of its worker has been blocked for {span}."
+    yield Because(ExplanationCode.EVENT_LOOP_BLOCKED, text, details)
 
 
 def waiting_for_worker(stream: StreamFacts) -> Because:

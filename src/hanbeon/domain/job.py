@@ -128,6 +128,19 @@ class LaneName(msgspec.Struct, frozen=True, gc=False):
     concurrency_key: str
 
 
+class Failure(msgspec.Struct, frozen=True):
+    """How an attempt failed: its failure type, its message, and if it raised, the exception's class and traceback."""
+
+    type: str
+    message: str
+    exception: str | None = None
+    traceback: str | None = None
+
+
+OF_EXCEPTION = ("exception", "traceback")
+"""The fields of a record that are not in the job's row, and are read with a single job only."""
+
+
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A job as the database has it. Instants are microseconds since 1970 UTC."""
 
@@ -167,6 +180,14 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """When its last attempt was sent to the stream workers; while it is ready, it waits for one of them."""
     replaced_by: str | None = None
     """The job that took over its unique key, if that ended it."""
+    exception: str | None = None
+    traceback: str | None = None
+    """Of the exception by which its last attempt ended."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """How its last attempt failed, if it did."""
+        return _failure(self.failure_type, self.error_message, self.exception, self.traceback)
 
 
 def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecord:
@@ -222,6 +243,18 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: int
     failure_type: str | None
     message: str | None
+    exception: str | None = None
+    traceback: str | None = None
+    """Of the exception by which it ended; of many attempts, the latest have it."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """How it failed, if it did."""
+        return _failure(self.failure_type, self.message, self.exception, self.traceback)
+
+
+def _failure(kind: str | None, message: str | None, exception: str | None, traceback: str | None) -> Failure | None:
+    return None if kind is None else Failure(kind, message or "", exception, traceback)
 
 
 class Claimed(msgspec.Struct, frozen=True, gc=False):

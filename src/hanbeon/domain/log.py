@@ -25,7 +25,7 @@ class LogStream(enum.StrEnum):
     STDOUT = "stdout"
     STDERR = "stderr"
     TASK = "task"
-    """Written by a task with `ctx.log`."""
+    """Written by a task with `ctx.log`, or with Python's `logging`."""
     ENGINE = "engine"
     """Added by the engine."""
 
@@ -106,26 +106,28 @@ class LogChunk(msgspec.Struct, frozen=True):
 _blocks = msgspec.json.Decoder(list[tuple[int, LogStream, str]])
 
 
-def read_page(chunks: Sequence[LogChunk], place: LogPosition, limit: int) -> tuple[list[LogEntry], LogPosition, bool]:
-    """Return up to `limit` lines after `place`, the new position, and True if these chunks have more.
+def read_page(
+    chunks: Sequence[LogChunk], position: LogPosition, limit: int
+) -> tuple[list[LogEntry], LogPosition, bool]:
+    """Return up to `limit` lines after `position`, the new position, and True if these chunks have more.
 
     Cut lines appear as a gap in the numbers, even if they were cut after the reader had passed them.
     """
     entries: list[LogEntry] = []
     found = 0
     for chunk in chunks:
-        if chunk.attempt != place.attempt:
-            place = LogPosition(chunk.attempt)
-        for line in _lines(chunk, place.line):
+        if chunk.attempt != position.attempt:
+            position = LogPosition(chunk.attempt)
+        for line in _lines(chunk, position.line):
             if found == limit:
-                return entries, place, True
-            missing = line.line - place.line - 1
+                return entries, position, True
+            missing = line.line - position.line - 1
             if missing:
-                entries.append(LogCut(attempt=chunk.attempt, line=place.line + 1, lines=missing))
+                entries.append(LogCut(attempt=chunk.attempt, line=position.line + 1, lines=missing))
             entries.append(line)
             found += 1
-            place = LogPosition(chunk.attempt, line.line)
-    return entries, place, False
+            position = LogPosition(chunk.attempt, line.line)
+    return entries, position, False
 
 
 def _lines(chunk: LogChunk, after: int) -> Iterator[LogLine]:
@@ -133,10 +135,10 @@ def _lines(chunk: LogChunk, after: int) -> Iterator[LogLine]:
     for at, stream, text in _blocks.decode(chunk.body):
         unended = not text.endswith("\n")
         lines = [text] if unended else text.split("\n")[:-1]
-        for place, line in enumerate(lines, number):
-            if place > after:
+        for position, line in enumerate(lines, number):
+            if position > after:
                 line = line.removesuffix("\r")
-                yield LogLine(attempt=chunk.attempt, line=place, at=at, stream=stream, text=line, unended=unended)
+                yield LogLine(attempt=chunk.attempt, line=position, at=at, stream=stream, text=line, unended=unended)
         number += len(lines)
 
 
@@ -258,7 +260,7 @@ class Chunk:
 
 def between_characters(data: bytes, end: int) -> int:
     """Return the last position up to `end` that does not split a character."""
-    for place in range(end, end - 4, -1):
-        if data[place] >> 6 != _CONTINUES:
-            return place
+    for position in range(end, end - 4, -1):
+        if data[position] >> 6 != _CONTINUES:
+            return position
     return end

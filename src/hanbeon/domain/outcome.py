@@ -21,6 +21,13 @@ class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
     result: str = "null"
 
 
+class ExceptionText(msgspec.Struct, frozen=True, gc=False):
+    """An exception of a body: its class, and its traceback as text."""
+
+    name: str
+    traceback: str
+
+
 class Raised(msgspec.Struct, frozen=True, tag=True):
     """The body failed. A retry waits at least `retry_after_us`, which is capped at an hour."""
 
@@ -28,6 +35,7 @@ class Raised(msgspec.Struct, frozen=True, tag=True):
     failure_type: str = FailureType.ERROR
     permanent: bool = False
     retry_after_us: int = 0
+    exception: ExceptionText | None = None
 
 
 class TimedOut(msgspec.Struct, frozen=True, tag=True):
@@ -88,6 +96,7 @@ class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
     result: str | None = None
     failure_type: str | None = None
     message: str | None = None
+    exception: ExceptionText | None = None
     losses: int = 0
     """For a job that outlives them: how many losses in a row there have been, with this one."""
     keeps_failure: bool = False
@@ -107,9 +116,9 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd
     match outcome:
         case Returned(result):
             return AttemptEnd(Reason.SUCCEEDED, AttemptStatus.COMPLETED, job.retry_count, result=result)
-        case Raised(message, failure_type, permanent, retry_after_us):
+        case Raised(message, failure_type, permanent, retry_after_us, exception):
             failed = _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
-            return _not_before(failed, retry_after_us)
+            return _with_exception(_not_before(failed, retry_after_us), exception)
         case TimedOut(unseen):
             # The end of the work was not observed: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
@@ -177,6 +186,13 @@ def _not_before(failed: AttemptEnd, wait_us: int) -> AttemptEnd:
     if failed.delay_us is None or failed.delay_us >= wait_us:
         return failed
     return msgspec.structs.replace(failed, delay_us=wait_us)
+
+
+def _with_exception(failed: AttemptEnd, exception: ExceptionText | None) -> AttemptEnd:
+    if exception is None:
+        return failed
+    text = ExceptionText(_storable(exception.name), _storable(exception.traceback))
+    return msgspec.structs.replace(failed, exception=text)
 
 
 def _storable(text: str) -> str:

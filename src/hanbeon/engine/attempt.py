@@ -47,6 +47,7 @@ class Claim:
         claimed_at: float,
         lease_seconds: float,
         zone: ZoneInfo,
+        zone_of_naive: ZoneInfo | None,
         max_payload_bytes: int,
         logs: Logs | None = None,
         sooner: Callable[[], None] | None = None,
@@ -57,7 +58,7 @@ class Claim:
         self.lease_until = claimed_at + lease_seconds
         # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
         self.margin = lease_seconds / 10 + executor.stop_seconds
-        self.zone = zone
+        self.zone, self.zone_of_naive = zone, zone_of_naive
         self.max_payload_bytes = max_payload_bytes
         self.logs, self.sooner = logs, sooner
 
@@ -253,7 +254,7 @@ class Attempt:
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
         """Kept until the body has returned, then created with its success or not at all."""
-        child = request.to_new_job(self.claim.zone, self.job.queue)
+        child = request.to_new_job(self.claim.zone_of_naive, self.job.queue)
         self.add_child(child)
         return child.id
 

@@ -48,9 +48,10 @@ class AttemptLog:
         self.attempt = attempt
         self.due_at = 0.0
         self._logs, self._clock = logs, clock
-        self._lock = threading.Lock()
+        # Reentrant: a finalizer may print while its thread holds it.
+        self._lock = threading.RLock()
         self._buffer = LogBuffer(limit)
-        self._is_closed = self._is_over = False
+        self._is_closed = self._is_over = self._is_adding = False
         self._has_called = False
 
     @property
@@ -68,9 +69,13 @@ class AttemptLog:
     def take(self, stream: LogStream, data: bytes) -> None:
         """Take output. Waits for nothing but another thread that does the same, and never raises."""
         with self._lock:
-            if self._is_closed:
+            if self._is_closed or self._is_adding:
                 return
-            self._buffer.add(stream, data, self._now_us())
+            self._is_adding = True
+            try:
+                self._buffer.add(stream, data, self._now_us())
+            finally:
+                self._is_adding = False
             if self._has_called or not self._buffer.has_news:
                 return
             self._has_called = True
@@ -133,9 +138,12 @@ class Logs:
 
     def of(self, attempt: Printing) -> AttemptLog | None:
         """The log of an attempt, made when it is first printed to. From any thread."""
-        with self._opening:
-            if attempt.printed is None and self._limit:
-                attempt.printed = AttemptLog(attempt, self, self._clock, self._limit)
+        if not self._limit:
+            return None
+        log = AttemptLog(attempt, self, self._clock, self._limit)
+        with self._opening:  # Nothing is called within: it could run a finalizer that prints.
+            if attempt.printed is None:
+                attempt.printed = log
             return attempt.printed
 
     def call(self, log: AttemptLog) -> None:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
+from hanbeon.domain.outcome import ExceptionText, HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Answer, CompletionBuffer, Success, report_of
@@ -25,9 +27,11 @@ from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
 _log = get_logger("hanbeon.engine")
+_tasks_log = get_logger("hanbeon.tasks")
 _log_enabled = log_enabled("hanbeon.engine")
 _RETRY_SECONDS = 0.2
 Ended = Callable[[Sequence[Attempt]], None]
+Mask = Callable[[str], str]
 
 
 class Runner:
@@ -45,10 +49,12 @@ class Runner:
         max_result_bytes: int,
         *,
         ended: Ended,
+        mask: Mask = str,
     ) -> None:
+        """`mask` removes secrets from the texts of failures."""
         self._store, self._completion, self._clock = store, completion, clock
         self._max_result_bytes = max_result_bytes
-        self._ended = ended
+        self._ended, self._mask = ended, mask
         self.tasks: set[asyncio.Task[None]] = set()
         self._ends: Counter[Reason] = Counter()
         self._succeeded = 0  # Apart: to find an enumeration in a dict takes longer than to count.
@@ -99,11 +105,20 @@ class Runner:
         # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
         attempt.work = None
         result = outcome if attempt.cause is None else _classify(attempt, outcome)
-        if result is None and attempt.user_transaction is None:
-            return self._ended((attempt,))
         if isinstance(result, Returned) and attempt.is_plain:
             return self._completion.hand_in_success((attempt, result), self)
+        if isinstance(outcome, Raised) and outcome.exception is not None:
+            masked = self._masked(attempt.job, outcome, outcome.exception)
+            result = masked if result is outcome else result
+        if result is None and attempt.user_transaction is None:
+            return self._ended((attempt,))
         return self._finish_in_task(attempt, result)
+
+    def _masked(self, job: Claimed, outcome: Raised, exception: ExceptionText) -> Raised:
+        """Log the traceback of a body, and return its failure, both without secrets."""
+        text = ExceptionText(exception.name, self._mask(exception.traceback))
+        _tasks_log.warning("task_raised", job=job.id, task=job.task, attempt=job.fence, exception=text.traceback)
+        return msgspec.structs.replace(outcome, message=self._mask(outcome.message), exception=text)
 
     def succeeded(self, successes: list[Success], at: int) -> None:
         """The end of plain successes that were all accepted."""
@@ -262,3 +277,14 @@ def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:
 
 def _is_plain_error(outcome: Outcome) -> bool:
     return isinstance(outcome, Raised) and outcome.failure_type == FailureType.ERROR and not outcome.permanent
+
+
+def runner_of(
+    store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Ended, mask: Mask
+) -> Runner:
+    """Return the runner of attempts; the other kind is imported only while tracing is on."""
+    if store.tracer is None:
+        return Runner(store, completion, clock, max_result_bytes, ended=ended, mask=mask)
+    from hanbeon.engine.traced_runner import TracedRunner
+
+    return TracedRunner(store.tracer, store, completion, clock, max_result_bytes, ended=ended, mask=mask)

@@ -77,9 +77,8 @@ class RunningAttempts:
 
     def forget(self, instance: int, over: set[Lease]) -> None:
         """Forget attempts of an instance that are over by the database's account, too."""
-        for lease in over:
-            if self._unacknowledged.get(lease) == instance:
-                del self._unacknowledged[lease]
+        for lease in [each for each, held_by in self._unacknowledged.items() if held_by == instance and each in over]:
+            del self._unacknowledged[lease]
 
     async def any_left(self, timeout: float) -> None:
         """Wait until an attempt has ended since the last call, or for `timeout`."""

@@ -10,7 +10,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import CompletionBuffer
-from hanbeon.engine.runner import Ended, Runner
+from hanbeon.engine.runner import Ended, Mask, Runner
 from hanbeon.errors import HanbeonError
 from hanbeon.store.operations.complete import Completed
 from hanbeon.store.operations.traces import keep_traces
@@ -31,6 +31,7 @@ class TracedRunner(Runner):
         max_result_bytes: int,
         *,
         ended: Ended,
+        mask: Mask,
     ) -> None:
         self._tracer = tracer
 
@@ -40,7 +41,7 @@ class TracedRunner(Runner):
                     tracer.end(attempt.trace)
             ended(attempts)
 
-        super().__init__(store, completion, clock, max_result_bytes, ended=end)
+        super().__init__(store, completion, clock, max_result_bytes, ended=end, mask=mask)
 
     def _start(self, attempt: Attempt, task: Task[..., Any]) -> None:
         attempt.trace = self._tracer.begin(attempt.job)

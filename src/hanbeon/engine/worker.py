@@ -23,16 +23,18 @@ from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.poller import Poller
 from hanbeon.engine.pool import Pool, TaskPool, run_here
-from hanbeon.engine.runner import Ended, Runner
+from hanbeon.engine.runner import Mask, runner_of
 from hanbeon.engine.running_attempts import Renewer, RunningAttempts, hand_back, let_finish
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import RELOADABLE, Reloader, SourceChange, TaskSource
 from hanbeon.engine.stream.bridge import StreamBridge
 from hanbeon.engine.stream.wire import Wire
+from hanbeon.engine.watchdog import Watchdog
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.executor import Executor, StopCause, time_limits
+from hanbeon.executors.output import capture
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
@@ -85,6 +87,8 @@ class Worker:
         wire: Wire | None = None,
         queues: Sequence[str] | None = None,
         declare: Callable[[], Awaitable[None]] | None = None,
+        mask: Mask = str,
+        watched: bool = True,
     ) -> None:
         """`wire`: stream tasks are dispatched over it, instead of being run here.
 
@@ -92,6 +96,8 @@ class Worker:
         of the work.
 
         `declare`: puts what else a file declares in force, once the tasks are known.
+
+        `mask`: removes secrets from the texts of failures.
         """
         self._declare = declare
         self._store, self._hub = store, hub
@@ -118,14 +124,17 @@ class Worker:
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, pollers, listed)
         self._completion = CompletionBuffer(store, clock)
-        self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
+        self._runner = runner_of(store, self._completion, clock, settings.max_payload_bytes, self._ended, mask)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
+        self._watched = watched
+        self._watchdog = Watchdog(store, self.attempts, settings, clock)
         self._maintenance = Maintenance(store, settings, self._idle_poll.next_due)
         self._reloader = Reloader(source, store, self._change)
         self._loop_tasks: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
         self._hints = contextlib.ExitStack()
+        self._captures = False
         self._stop_requested = asyncio.Event()
         self._stop_now = asyncio.Event()
         self.guard = Loop("guard", self.attempts.guard)
@@ -157,6 +166,9 @@ class Worker:
     async def register(self) -> None:
         """Declare the queues, the tasks and what surfaces declare, and register among the instances."""
         self._logs.attach(asyncio.get_running_loop())
+        if self._settings.captures_output and not self._captures:
+            self._captures = True
+            capture.install()
         await self._reloader.declare()
         await self._instance.register(self._settings)
         if self._declare is not None:
@@ -184,9 +196,20 @@ class Worker:
         tracer = self._store.tracer
         with contextlib.nullcontext() if tracer is None else tracer.detached():
             self._start_loops()
-        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
+        _log.info(
+            "worker_started",
+            instance=self.instance,
+            name=self.name,
+            tasks=list(self.main.tasks),
+            timezone=self._zone.key,
+        )
 
     def _start_loops(self) -> None:
+        for each in self._loops():
+            each.was_blocked = self._watchdog.was_blocked
+        self._watchdog.instance = self.instance
+        if self._watched:
+            self._watchdog.start()
         self._loop_tasks = [guarded_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         self._loop_tasks.append(guarded_task(self._end_if_restored(), name="hanbeon-restored"))
 
@@ -228,6 +251,7 @@ class Worker:
         Raises DatabaseRestored if the database was restored from a backup meanwhile, after stopping all work.
         """
         tune_collector()
+        self._watchdog.ends_process = True
         with handling_signals(self.stop_soon, self.reload_soon):
             async with self:
                 await self._stop_requested.wait()
@@ -292,6 +316,7 @@ class Worker:
         await hand_back(self.attempts, self._settings.lease)
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
             await self.write_logs()  # Of threads that do not stop.
+        self._watchdog.stop()
         await _cancel(self._loop_tasks)
         await self._hand_back_unanswered()
         # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
@@ -299,6 +324,9 @@ class Worker:
         self._hints.close()
         for executor in self._executors.values():
             await executor.close()
+        if self._captures:
+            self._captures = False
+            capture.remove()
         if self.stream is not None:
             await self.stream.close()
         with contextlib.suppress(DatabaseUnavailable):
@@ -417,6 +445,7 @@ class Worker:
             claimed_at=sent_at,
             lease_seconds=self._settings.lease,
             zone=self._zone,
+            zone_of_naive=self._settings.zone_of_naive,
             max_payload_bytes=self._settings.max_payload_bytes,
             logs=self._logs,
             sooner=self.guard.wake,
@@ -424,7 +453,7 @@ class Worker:
 
     def _ended(self, attempts: Sequence[Attempt]) -> None:
         self.attempts.remove(attempts)
-        for pool in {attempt.slots for attempt in attempts if attempt.slots is not None}:
+        for pool in dict.fromkeys(attempt.slots for attempt in attempts if attempt.slots is not None):
             pool.ended(attempts)
         for attempt in attempts:
             if attempt.printed is not None:
@@ -440,6 +469,7 @@ class Worker:
         status = await self._instance.beat(len(self.main.running), self._settings.concurrency)
         if not status.known:
             await self.register()
+            self._watchdog.instance = self.instance
         if status.draining is not self.main.claimer.draining:
             _log.info("worker_draining" if status.draining else "worker_resumed", instance=self.instance)
             for pool in self.pools:
@@ -450,19 +480,11 @@ class Worker:
 
 async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
     """Cancel the tasks and wait for their end, again and again: libraries swallow a cancellation now and then."""
-    pending = set(tasks)
+    pending = list(tasks)
     for _ in range(_CANCELS_AT_MOST):
         if not pending:
             return
         for task in pending:
             task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=_CANCEL_SECONDS)
-
-
-def _runner(store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Ended) -> Runner:
-    """Return the runner of attempts; the other kind is imported only while tracing is on."""
-    if store.tracer is None:
-        return Runner(store, completion, clock, max_result_bytes, ended=ended)
-    from hanbeon.engine.traced_runner import TracedRunner
-
-    return TracedRunner(store.tracer, store, completion, clock, max_result_bytes, ended=ended)
+        await asyncio.wait(pending, timeout=_CANCEL_SECONDS)
+        pending = [task for task in pending if not task.done()]

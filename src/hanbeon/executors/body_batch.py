@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 import weakref
 from collections import deque
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
 from typing import Any, Protocol
 
@@ -59,7 +58,8 @@ class Work(Protocol):
 class BodyBatch:
     """The bodies that are to begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._now = monotonic
         self._ready: deque[Work] = deque()
         self._runner: GuardedTask[None] | None = None
         """The task that will run them, or does."""
@@ -82,7 +82,7 @@ class BodyBatch:
         until = self._waiting.get(kind)
         if until is None:
             return False
-        if time.monotonic() < until:
+        if self._now() < until:
             return True
         del self._waiting[kind]
         return False
@@ -108,7 +108,7 @@ class BodyBatch:
 
     async def _turn(self, task: GuardedTask[Any]) -> bool:
         """Run bodies for a while; False if the task is not to be used for any other."""
-        until = time.monotonic() + _TURN_SECONDS
+        until = self._now() + _TURN_SECONDS
         known = _known(task)
         while self._ready:
             work = self._ready.popleft()
@@ -122,7 +122,7 @@ class BodyBatch:
                 return False
             if _is_cancelled(task) or _known(task) != known:
                 return False
-            if time.monotonic() >= until:
+            if self._now() >= until:
                 break
         return True
 
@@ -131,7 +131,7 @@ class BodyBatch:
         self._runner = None
         if len(self._waiting) >= _KINDS_AT_MOST:
             self._waiting.clear()
-        self._waiting[waiting.kind] = time.monotonic() + _WAITING_SECONDS
+        self._waiting[waiting.kind] = self._now() + _WAITING_SECONDS
         rest, self._ready = self._ready, deque()
         for work in rest:
             work.begin()

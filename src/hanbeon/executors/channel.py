@@ -53,7 +53,7 @@ class FrameChannel:
             self._write()
         return None
 
-    def drain(self) -> None:
+    def read_rest(self) -> None:
         """Read what has arrived, when nothing more will come: two sockets are not read in the order of writing."""
         while self.is_open and self._read():
             pass

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable
+import time
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome
 from hanbeon.executors.body_batch import BodyBatch
 from hanbeon.executors.containment import EXITS, contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
 from hanbeon.guarded_task import BodyExits, GuardedTask, cancel_as, enter_body, guarded_task
-from hanbeon.tasks.context import Context
+from hanbeon.tasks.context import AttemptBackend, Context
 from hanbeon.tasks.task import ASYNC
 
 
@@ -24,8 +26,9 @@ class AsyncExecutor:
     start_seconds = 0.0
     stop_seconds = 0.0
 
-    def __init__(self) -> None:
-        self._batch = BodyBatch()
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """`monotonic` bounds turns of bodies only, so it may be the cheapest that there is."""
+        self._batch = BodyBatch(monotonic)
 
     def start(self, call: Call, done: Done) -> AsyncWork:
         work = AsyncWork(call, done)
@@ -59,6 +62,11 @@ class AsyncWork(BodyExits):
     def name(self) -> str:
         assert self._call is not None
         return self._call.backend.job.id
+
+    @property
+    def backend(self) -> AttemptBackend | None:
+        """The engine's side of the attempt, while it lasts."""
+        return None if self._call is None else self._call.backend
 
     @property
     def kind(self) -> object:
@@ -107,6 +115,10 @@ class AsyncWork(BodyExits):
         if self.task is not None:
             cancel_as(self, self.task)
 
+    def printed(self, stream: str, data: bytes) -> None:
+        if self._call is not None:
+            self._call.backend.log(LogStream(stream), data)
+
     def exited(self, error: BaseException) -> None:
         """End the whole body by the exit of one of its tasks or callbacks."""
         if self._done is not None:
@@ -142,7 +154,7 @@ class AsyncWork(BodyExits):
             if cancelled and self._exit is None:
                 found = None if self.stopped else raised(RuntimeError("the task cancelled itself"))
             else:
-                found = self.returned(call, value) if error is None else failed(call, error)
+                found = self.returned(call, value) if error is None else failed(error)
         except BaseException as failure:
-            found = failed(call, failure)
+            found = failed(failure)
         done(found)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import enum
-import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -16,14 +14,12 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
-from hanbeon.logs import get_logger
+from hanbeon.executors.traceback_text import exception_text
 from hanbeon.settings import Settings
 from hanbeon.tasks.context import AttemptBackend, PutOffRequest
 from hanbeon.tasks.task import Task
 
 MESSAGE_LIMIT = 4_000
-TRACEBACK_LIMIT = 65_536
-_log = get_logger("hanbeon.tasks")
 _NOTHING = Returned("null")
 
 
@@ -93,12 +89,12 @@ def never(done: Done, outcome: Outcome) -> Work:
     return _Never()
 
 
-def report(call: Call, done: Done, outcome: Callable[[], Outcome | None]) -> None:
+def report(done: Done, outcome: Callable[[], Outcome | None]) -> None:
     """Report the end of a body. An error on the way to its outcome is a failure of this attempt, and never silence."""
     try:
         found = outcome()
     except BaseException as error:
-        found = failed(call, error)
+        found = failed(error)
     done(found)
 
 
@@ -121,14 +117,10 @@ def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
     return Returned(text)
 
 
-def failed(call: Call, error: BaseException) -> Outcome:
-    """Return the outcome of an exception; its traceback goes to the log, its message to the attempt."""
+def failed(error: BaseException) -> Outcome:
+    """Return the outcome of an exception of a body, with its traceback."""
     outcome = raised(error)
-    if isinstance(outcome, Raised):
-        job = call.backend.job
-        with contextlib.suppress(Exception):  # An error that cannot be shown must not keep the attempt from ending.
-            _log.warning("task_raised", job=job.id, task=job.task, attempt=job.fence, exc_info=_shown(error))
-    return outcome
+    return msgspec.structs.replace(outcome, exception=exception_text(error)) if isinstance(outcome, Raised) else outcome
 
 
 def raised(error: BaseException) -> Outcome:
@@ -167,20 +159,6 @@ def _text(error: BaseException) -> str:
 def _cut(text: str, limit: int = MESSAGE_LIMIT) -> str:
     """The beginning of a text, as plain `str`: a subclass may have methods of its own."""
     return str.__getitem__(text, slice(limit))
-
-
-class _Shortened(Exception):
-    """The end of a traceback that is too long for a log."""
-
-    def __str__(self) -> str:
-        return f"its traceback is shortened\n…{self.args[0]}"
-
-
-def _shown(error: BaseException) -> BaseException:
-    """The error, or a short stand-in: writing a message of 100 MB to the log would hold up everything else."""
-    if len(str(error)) <= TRACEBACK_LIMIT:
-        return error
-    return _Shortened("".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:])
 
 
 class TimeLimits(NamedTuple):

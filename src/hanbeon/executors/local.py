@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from hanbeon.clock import Clock
 from hanbeon.errors import ProcessesUnsupported
@@ -11,9 +12,12 @@ from hanbeon.executors.executor import Executor
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.stream import StreamExecutor
 from hanbeon.executors.thread import ThreadExecutor
+from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import COMMAND, PROCESS
+
+LocalExecutors = Callable[[Settings, Clock, Registry, int], tuple[list[Executor], HttpExecutor, Executor]]
 
 
 def local_executors(
@@ -35,8 +39,5 @@ def local_executors(
         blocking = ProcessExecutor(settings, clock, supervisor)
         executors += [blocking, CommandExecutor(settings, clock, supervisor)]
     elif killable := [task.name for task in tasks if task.executor in (PROCESS, COMMAND)]:
-        raise ProcessesUnsupported(
-            f"tasks {', '.join(killable)} run in processes that can be killed reliably only on Linux; "
-            'run the worker there, or set executor="thread" and check ctx.stopping'
-        )
+        raise ProcessesUnsupported(Rule("killable_on_linux", tasks=killable))
     return executors, http, blocking

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.executors.containment import contain_exits
@@ -38,6 +39,17 @@ class ThreadExecutor:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
+class _ThreadBody(BodyExits):
+    """A body in a thread, as its context knows it."""
+
+    def __init__(self, call: Call) -> None:
+        self.call: Call | None = call
+
+    def printed(self, stream: str, data: bytes) -> None:
+        if (call := self.call) is not None:
+            call.backend.log(LogStream(stream), data)
+
+
 class ThreadWork:
     def __init__(self, call: Call, pool: ThreadPoolExecutor, done: Done) -> None:
         self._call, self._done = call, done
@@ -49,7 +61,8 @@ class ThreadWork:
         variables = contextvars.copy_context()
         # Calls of its context run on the event loop, and so does code of the values that are passed to them. The thread
         # gets what is raised there.
-        variables.run(enter_body, BodyExits())
+        self._body = _ThreadBody(call)
+        variables.run(enter_body, self._body)
         try:
             future = pool.submit(self._run, variables, body)
         except RuntimeError as error:
@@ -75,7 +88,8 @@ class ThreadWork:
         """In the thread: run the body if it is still wanted, and report its end to the event loop."""
         if self._take():
             value, error = context.run(_contained, body)
-            self._tell(lambda: failed(self._call, error) if error is not None else returned(self._call, value))
+            self._body.call = None  # Contexts that were copied from the body's may outlive it.
+            self._tell(lambda: failed(error) if error is not None else returned(self._call, value))
 
     def _dropped(self, future: Future[None]) -> None:
         if future.cancelled() and self._take():
@@ -83,7 +97,7 @@ class ThreadWork:
 
     def _tell(self, outcome: Callable[[], Outcome | None]) -> None:
         with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits for it any more.
-            self._loop.call_soon_threadsafe(report, self._call, self._done, outcome)
+            self._loop.call_soon_threadsafe(report, self._done, outcome)
 
 
 def _not_started(error: RuntimeError) -> Raised:

@@ -104,11 +104,15 @@ class _ReasonDetails(TypedDict, total=False):
     attempt: int
     retry_count: int
     max_retries: int
+    exception: str
+    traceback: str
     replaced_by: str
     blocked_by: list[str]
     waits_for: list[str]
     instance: int | None
     overdue: bool
+    seconds: int
+    job: str | None
     stream: str
     workers: int | None
     sent: bool
@@ -126,6 +130,15 @@ class ExplanationReason(_ReasonDetails):
 
     code: ExplanationCode
     text: str
+
+
+class Failure(Result, frozen=True, kw_only=True):
+    """How an attempt failed. `exception`: the class that its body raised, with its bounded `traceback`."""
+
+    type: str
+    message: str
+    exception: str | None
+    traceback: str | None
 
 
 class Explanation(Result, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 // Chains: the list, each with its walk in one line.
 import type { JSX } from "preact";
-import { type Chain, call } from "../../lib/api";
+import { type Chain, call, curl } from "../../lib/api";
 import { number, time } from "../../lib/format";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
@@ -9,8 +9,7 @@ import { Empty } from "../../ui/parts";
 import { CHAIN_STATES, w } from "./texts";
 import { MiniWalk, StateBadge } from "./walk";
 
-const CREATE = `curl localhost:8000/api/chains -d '{"queue_library": "mypkg.operations", "jobs": [
-  {"forward_operation": "book", "backward_operation": "unbook"}, {"forward_operation": "pay"}]}'`;
+const JOBS = [{ forward_operation: "book", backward_operation: "unbook" }, { forward_operation: "pay" }];
 const PAGE = 50;
 
 export function Chains(): JSX.Element {
@@ -40,7 +39,15 @@ export function Chains(): JSX.Element {
       <PagedTable
         class="chains stacked"
         of={chains}
-        empty={<Empty {...(state ? {} : { command: CREATE })}>{w(state ? "noneMatch" : "none")}</Empty>}
+        empty={
+          <Empty
+            {...(state
+              ? {}
+              : { command: curl("POST /api/chains", { body: { queue_library: "mypkg.operations", jobs: JOBS } }) })}
+          >
+            {w(state ? "noneMatch" : "none")}
+          </Empty>
+        }
         moreText={w("more")}
         head={
           <>

@@ -14,4 +14,5 @@ export const SURFACE: Surface = {
       one: part(async () => (await import("./chain")).ChainPage),
     },
   ],
+  maker: { of: "chains", find: async (id) => [id, id] },
 };

@@ -1,6 +1,7 @@
 // What a newcomer does first, on the home page of an installation in which nothing has happened yet.
 import type { JSX } from "preact";
 import { words } from "../../lib/words";
+import { useFirstCommands } from "../../ui/first_commands";
 import { Panel } from "../../ui/parts";
 
 const w = words(
@@ -21,18 +22,18 @@ const w = words(
     api: "API 문서",
   },
 );
-const STEPS = [
-  ["init", "hanbeon init"],
-  ["worker", "hanbeon worker --app jobs:app"],
-  ["enqueue", "hanbeon enqueue --app jobs:app --wait greet name=Ada"],
-] as const;
-
 export function FirstSteps(): JSX.Element {
+  const { worker, enqueue } = useFirstCommands();
   const [before, after] = w("more", "\n").split("\n");
+  const steps = [
+    ["init", "hanbeon init"],
+    ["worker", worker],
+    ["enqueue", enqueue],
+  ] as const;
   return (
     <Panel title={w("title")}>
       <ol class="first">
-        {STEPS.map(([text, command]) => (
+        {steps.map(([text, command]) => (
           <li key={text}>
             {w(text)}
             <pre>

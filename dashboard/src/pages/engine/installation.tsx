@@ -7,6 +7,7 @@ import { useLoaded } from "../../lib/live";
 import { language } from "../../lib/preferences";
 import { t } from "../../lib/texts";
 import { Copies, quoted } from "../../ui/act";
+import { EmptyUntil } from "../../ui/first_commands";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "../../ui/parts";
 
 /** Those at work first, then those that vanished, and those that stopped in order last. */
@@ -20,7 +21,7 @@ export function Instances(): JSX.Element {
   if (data.items.length === 0)
     return (
       <Panel>
-        <Empty command="hanbeon worker --app jobs:app">{t("noWorkers")}</Empty>
+        <EmptyUntil of="worker">{t("noWorkers")}</EmptyUntil>
       </Panel>
     );
   const move = async (each: EngineInstance): Promise<void> => {

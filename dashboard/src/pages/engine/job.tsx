@@ -1,11 +1,13 @@
 // One job whole: what happened and why, its attempts, output, arguments, neighbours, and what can be done with it.
-import { useSignal } from "@preact/signals";
+
+import { SURFACES } from "hanbeon:surfaces";
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { call, curl, type EngineJobDetail, type Linked, type LogEntry } from "../../lib/api";
+import { call, curl, type EngineAttempt, type EngineJobDetail, type Linked, type LogEntry } from "../../lib/api";
 import { duration, number, since, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
-import { go } from "../../lib/router";
+import { go, link } from "../../lib/router";
 import { momentText, reasonText } from "../../lib/server_texts";
 import { isText, t } from "../../lib/texts";
 import { type Command, Copies } from "../../ui/act";
@@ -35,60 +37,28 @@ const ENDED = ["succeeded", "failed", "cancelled"];
 
 export function Job({ id }: { id: string }): JSX.Element {
   const loaded = useLoaded((left) => call("GET /api/engine/jobs/{jobId}", { path: { jobId: id } }, left), id, 5_000);
+  const logOf = useSignal<number | null>(null);
   const job = loaded.data;
   if (loaded.problem && !job) return <Failure problem={loaded.problem} />;
   if (!job) return <Waiting lines={10} />;
   return (
     <>
       <Head job={job} refresh={loaded.refresh} />
-      {!ENDED.includes(job.state) && job.state !== "running" && <Why id={id} state={job.state} />}
+      {!ENDED.includes(job.state) && <Why id={id} state={job.state} />}
       {job.error_message && <p class="failure">{`${job.failure_type ?? ""}: ${job.error_message}`}</p>}
-      <div class="two">
-        <Panel title={t("timeline")}>
-          <ol class="timeline">
-            {job.timeline.map((each, index) => (
-              <li key={index}>
-                <time dateTime={each.at}>{time(each.at)}</time>
-                <span>{momentText(each, job.queue, job.attempts)}</span>
-              </li>
-            ))}
-          </ol>
-        </Panel>
-        <Panel title={t("attempts")}>
-          {job.attempts.length === 0 ? (
-            <Empty>–</Empty>
-          ) : (
-            <table>
-              <thead>
-                <tr>
-                  <th>{t("attempt")}</th>
-                  <th>{t("status")}</th>
-                  <th>{t("worker")}</th>
-                  <th class="r">{t("took")}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {job.attempts.map((each) => (
-                  <tr key={each.attempt}>
-                    <td>{each.attempt}</td>
-                    <td title={each.error_message ?? ""}>
-                      {attemptStatus(each.status)}
-                      {each.failure_type ? ` · ${each.failure_type}` : ""}
-                    </td>
-                    <td class="clip">{each.instance ?? "–"}</td>
-                    <td class="r">
-                      {duration(
-                        ((each.ended_at ? Date.parse(each.ended_at) : Date.now()) - Date.parse(each.started_at)) / 1000,
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )}
-        </Panel>
-      </div>
-      <JobLog id={id} ended={ENDED.includes(job.state)} />
+      {job.failure?.traceback && <Traceback text={job.failure.traceback} open />}
+      <Attempts of={job.attempts} chosen={logOf} />
+      <Panel title={t("timeline")}>
+        <ol class="timeline">
+          {job.timeline.map((each, index) => (
+            <li key={index}>
+              <time dateTime={each.at}>{time(each.at)}</time>
+              <span>{momentText(each, job.queue, job.attempts)}</span>
+            </li>
+          ))}
+        </ol>
+      </Panel>
+      <JobLog id={id} ended={ENDED.includes(job.state)} attempt={logOf} />
       <div class="two">
         <Panel title={t("arguments")}>
           <Tree value={job.args} />
@@ -102,6 +72,101 @@ export function Job({ id }: { id: string }): JSX.Element {
         <Neighbours title={t("dependsOn")} jobs={job.depends_on} />
         <Neighbours title={t("dependents")} jobs={job.dependents} />
       </div>
+    </>
+  );
+}
+
+function Traceback({ text, open }: { text: string; open?: boolean }): JSX.Element {
+  return (
+    <details class="traceback" open={open}>
+      <summary>{t("traceback")}</summary>
+      <Copy label="copyTraceback" text={text} />
+      <section class="trace" tabIndex={0} aria-label={t("traceback")}>
+        {text}
+      </section>
+    </details>
+  );
+}
+
+/** `chosen`: the attempt whose log alone is shown, or null. */
+function Attempts({ of, chosen }: { of: EngineAttempt[]; chosen: Signal<number | null> }): JSX.Element {
+  return (
+    <Panel title={t("attempts")}>
+      {of.length === 0 ? (
+        <Empty>–</Empty>
+      ) : (
+        <table class="stacked attempts">
+          <thead>
+            <tr>
+              <th>{t("attempt")}</th>
+              <th>{t("status")}</th>
+              <th>{t("started")}</th>
+              <th class="r">{t("took")}</th>
+              <th>{t("worker")}</th>
+              <th>{t("log")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {of.map((each, place) => (
+              <AttemptRows key={each.attempt} attempt={each} chosen={chosen} last={place === of.length - 1} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function AttemptRows({
+  attempt: each,
+  chosen,
+  last,
+}: {
+  attempt: EngineAttempt;
+  chosen: Signal<number | null>;
+  last: boolean;
+}): JSX.Element {
+  const took = ((each.ended_at ? Date.parse(each.ended_at) : Date.now()) - Date.parse(each.started_at)) / 1000;
+  const isChosen = chosen.value === each.attempt;
+  return (
+    <>
+      <tr>
+        <td data-label={t("attempt")}>{each.attempt}</td>
+        <td data-label={t("status")}>
+          {attemptStatus(each.status)}
+          {each.failure_type ? ` · ${each.failure_type}` : ""}
+        </td>
+        <td class="nowrap" data-label={t("started")}>
+          <time dateTime={each.started_at}>{time(each.started_at)}</time>
+        </td>
+        <td class="r" data-label={t("took")}>
+          {duration(took)}
+        </td>
+        <td class="clip" data-label={t("worker")}>
+          {each.instance ?? "–"}
+        </td>
+        <td data-label={t("log")}>
+          <button
+            type="button"
+            class="link"
+            aria-pressed={isChosen}
+            aria-label={t("logOfAttempt", String(each.attempt))}
+            onClick={() => (chosen.value = isChosen ? null : each.attempt)}
+          >
+            {t("log")}
+          </button>
+        </td>
+      </tr>
+      {each.error_message && (
+        <tr class="message">
+          <td />
+          <td colSpan={5}>
+            <span class="failure">{each.error_message}</span>
+            {/* That of the last one is above the table. */}
+            {!last && each.failure?.traceback && <Traceback text={each.failure.traceback} />}
+          </td>
+        </tr>
+      )}
     </>
   );
 }
@@ -162,7 +227,7 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         </Fact>
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
-        {job.surface && <Fact name={t("surface")}>{isText(job.surface) ? t(job.surface) : job.surface}</Fact>}
+        {job.surface && <Made by={job.surface} path={job.path} />}
         <Fact name={t("attempt")}>{`${job.attempt} / ${job.max_retries + 1}`}</Fact>
         <Fact name={t("created")}>{time(job.created_at)}</Fact>
         {job.started_at && <Fact name={t("started")}>{time(job.started_at)}</Fact>}
@@ -191,6 +256,24 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+/** The surface of a job, and what made it there, by its name. */
+function Made({ by, path }: { by: string; path: string | null }): JSX.Element {
+  const [, , of, id = ""] = (path ?? "").split("/");
+  const surface = SURFACES.find(({ maker }) => maker?.of === of);
+  const { data } = useLoaded(async () => (await surface?.maker?.find(id)) ?? null, path ?? "", Infinity, null);
+  return (
+    <Fact name={t("madeBy")}>
+      {isText(by) ? t(by) : by}
+      {data && (
+        <>
+          {" · "}
+          <a href={link([surface?.pages[0]?.name ?? "", data[1]])}>{data[0]}</a>
+        </>
+      )}
+    </Fact>
   );
 }
 
@@ -229,12 +312,14 @@ function Priority({ job, refresh }: { job: EngineJobDetail; refresh: () => void 
   );
 }
 
-function Why({ id, state }: { id: string; state: string }): JSX.Element {
+/** Why it does not run, or what is wrong where it runs. */
+function Why({ id, state }: { id: string; state: string }): JSX.Element | null {
   const { data } = useLoaded(
     (left) => call("GET /api/engine/jobs/{jobId}/explain", { path: { jobId: id } }, left),
     `${id} ${state}`,
     5_000,
   );
+  if (state === "running" && (data?.reasons.length ?? 0) < 2) return null;
   return (
     <Panel title={t("why")} class="why">
       {data ? (
@@ -323,7 +408,16 @@ function againOf(job: EngineJobDetail, text: string): Command[] {
   }
 }
 
-function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
+/** `attempt`: the only one whose lines are shown, or null for all. */
+function JobLog({
+  id,
+  ended,
+  attempt: only,
+}: {
+  id: string;
+  ended: boolean;
+  attempt: Signal<number | null>;
+}): JSX.Element {
   const read = useRef<{ id: string; after: string | undefined; lines: LogEntry[] }>({
     id,
     after: undefined,
@@ -353,12 +447,21 @@ function JobLog({ id, ended }: { id: string; ended: boolean }): JSX.Element {
     if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines, follow.value]);
   const needle = wanted.value.toLowerCase();
-  const shown = (lines ?? []).filter((each) => !needle || (each.text ?? "").toLowerCase().includes(needle));
+  const shown = (lines ?? []).filter(
+    (each) =>
+      (only.value === null || each.attempt === only.value) &&
+      (!needle || (each.text ?? "").toLowerCase().includes(needle)),
+  );
   return (
     <Panel
-      title={t("log")}
+      title={only.value === null ? t("log") : t("logOfAttempt", String(only.value))}
       actions={
         <>
+          {only.value !== null && (
+            <button type="button" class="link" onClick={() => (only.value = null)}>
+              {t("allAttempts")}
+            </button>
+          )}
           <input
             class="small"
             placeholder={t("searchLog")}

@@ -17,6 +17,7 @@ import { views } from "../../lib/preferences";
 import { go, link, place, refine } from "../../lib/router";
 import { type Text, t } from "../../lib/texts";
 import { Copies, quoted } from "../../ui/act";
+import { EmptyUntil } from "../../ui/first_commands";
 import { usePaged } from "../../ui/paged_table";
 import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
 import { exportList, type ListKind } from "./export_list";
@@ -90,7 +91,7 @@ export function Jobs(): JSX.Element {
           text ? (
             <Empty>{t("noJobs")}</Empty>
           ) : (
-            <Empty command="hanbeon enqueue --app jobs:app greet name=Ada">{t("noJobsYet")}</Empty>
+            <EmptyUntil of="enqueue">{t("noJobsYet")}</EmptyUntil>
           )
         ) : (
           <Rows rows={rows} selected={selected.value} select={(each) => (selected.value = each)} />

@@ -18,7 +18,6 @@ import { OfficeJobs } from "./jobs";
 import { NAME } from "./surface";
 import { STATE_OF, statusWord, w } from "./texts";
 
-const CREATE = `curl localhost:8000/api/offices -d '{"name": "Seoul", "sessions": {"default": "greet"}}'`;
 const COUNTED = ["pending", "ready", "processing", "done", "failed", "cancelled"] as const;
 const VIEWS = ["graph", "gantt", "jobs", "config"] as const;
 
@@ -36,7 +35,7 @@ export function Offices(): JSX.Element {
   if (data.items.length === 0) {
     return (
       <Panel>
-        <Empty command={CREATE}>{w("none")}</Empty>
+        <Empty command={curl("POST /api/offices", { body: { name: "Seoul" } })}>{w("none")}</Empty>
       </Panel>
     );
   }
@@ -178,7 +177,8 @@ function Drawn({ office, data, view }: { office: string; data: OfficeData; view:
   if (data.problem.value && !graph) return <Failure problem={data.problem.value} />;
   if (!graph) return <Waiting lines={8} />;
   if (graph.jobs.size === 0) {
-    const command = `curl localhost:8000/api/offices/${office}/jobs -d '{"jobs": [{"key": "plan"}, {"key": "build", "depends_on": ["plan"]}]}'`;
+    const jobs = [{ key: "plan" }, { key: "build", depends_on: ["plan"] }];
+    const command = curl("POST /api/offices/{id}/jobs", { path: { id: office }, body: { jobs } });
     return <Empty command={command}>{w("noJobs")}</Empty>;
   }
   return (

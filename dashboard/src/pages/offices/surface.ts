@@ -15,6 +15,7 @@ export const SURFACE: Surface = {
       one: part(async () => (await import("./offices")).OfficePage),
     },
   ],
+  maker: { of: "offices", find: async (id) => [(await call("GET /api/offices/{id}", { path: { id } })).name, id] },
   finds: {
     kind: { en: "office", ko: "오피스" },
     find: async () => {

@@ -7,7 +7,8 @@ import { clock, duration, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { noteText } from "../../lib/server_texts";
 import { Act, Copies, quoted } from "../../ui/act";
-import { Empty, say, wordsOf } from "../../ui/parts";
+import { EmptyUntil } from "../../ui/first_commands";
+import { say, wordsOf } from "../../ui/parts";
 import { cronWords } from "./cron_words";
 import { w } from "./texts";
 
@@ -114,8 +115,7 @@ export function ScheduleForm({
   const tasks = useLoaded((left) => call("GET /api/tasks", { query: { limit: 500 } }, left), "", 60_000, null);
   const shown = draft.value;
   const names = (tasks.data?.items ?? []).map((each) => each.task_id);
-  if (!given && tasks.data && names.length === 0)
-    return <Empty command="hanbeon worker --app jobs:app">{w("noTasks")}</Empty>;
+  if (!given && tasks.data && names.length === 0) return <EmptyUntil of="worker">{w("noTasks")}</EmptyUntil>;
 
   let fields: Partial<Fields> | null = null;
   try {

@@ -187,7 +187,7 @@ class Pipe:
         self._loop.add_reader(self._ours, self._read)
         self._is_open = True
 
-    def drain(self) -> None:
+    def read_rest(self) -> None:
         """Read what is left, when no writer is left."""
         while self._is_open and self._read():
             pass

@@ -151,14 +151,14 @@ class Run:
         self._owner.ended(self)
         try:
             for pipe in self._pipes.values():
-                pipe.drain()
+                pipe.read_rest()
             self._messages.end()
             if self._filter is not None:
                 self._filter.end()
         except Exception as error:
-            report(self._call, self._done, partial(_reraise, error))
+            report(self._done, partial(_reraise, error))
         else:
-            self._progress.finish(lambda: report(self._call, self._done, lambda: self._outcome(end)))
+            self._progress.finish(lambda: report(self._done, lambda: self._outcome(end)))
         finally:
             for pipe in self._pipes.values():
                 pipe.close()

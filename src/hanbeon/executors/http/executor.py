@@ -101,7 +101,7 @@ class HttpWork:
 
     def _ended(self, task: asyncio.Task[Outcome]) -> None:
         self._running.discard(self)
-        report(self._call, self._done, lambda: self._outcome(task))
+        report(self._done, lambda: self._outcome(task))
 
     def _outcome(self, task: asyncio.Task[Outcome]) -> Outcome | None:
         if task.cancelled():
@@ -119,7 +119,7 @@ async def _body(call: Call, executor: HttpExecutor) -> Outcome:
     except (TaskError, InvalidInput, ExtraMissing) as error:
         outcome = raised(error)
     except Exception as error:
-        return failed(call, error)
+        return failed(error)
     if isinstance(outcome, Raised):
         job = call.backend.job
         _log.warning("http_call_failed", job=job.id, task=job.task, attempt=job.fence, message=outcome.message)

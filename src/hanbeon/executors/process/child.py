@@ -8,16 +8,15 @@ import io
 import os
 import socket
 import sys
-import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.executor import MESSAGE_LIMIT, TRACEBACK_LIMIT, raised, result_of
+from hanbeon.executors.executor import MESSAGE_LIMIT, failed, result_of
+from hanbeon.executors.output import OutputCapture
 from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend, StopSignal
 from hanbeon.executors.process.messages import (
     CHANNEL,
@@ -30,6 +29,7 @@ from hanbeon.executors.process.messages import (
     load_function,
 )
 from hanbeon.executors.supervisor.wire import SMALL, read_frame
+from hanbeon.executors.traceback_text import exception_text
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.signature import TaskSignature
@@ -47,6 +47,8 @@ class Child:
         self._connection = connection
         self._known: dict[tuple[str, str], _Body] = {}
         self._stop_signal = StopSignal()
+        self._remote: RemoteBackend | None = None
+        """The backend of the body that runs."""
 
     def run(self) -> None:
         """Run until SIGTERM while idle, the end of a job that was stopped, or the engine's end."""
@@ -56,7 +58,9 @@ class Child:
         setup = for_worker(first)
         assert isinstance(setup, Setup)
         sys.path[:], sys.argv[:] = setup.path, setup.argv
-        link = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes, self._stop_signal)
+        if setup.capture:
+            OutputCapture(lambda: self._remote).install()
+        link = Link(self._connection, setup.zone, setup.max_payload_bytes, self._stop_signal)
         while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
             request = for_worker(frame)
             assert isinstance(request, RunJob)
@@ -82,7 +86,8 @@ class Child:
             where = f"{request.module}.{request.function}"
             message = f"a worker process cannot load {where}: {_text(type(error).__name__)}: {_text(str(error))}"
             # Half of a module may be loaded; the next attempt needs a new process.
-            return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
+            failure = Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR, exception=exception_text(error))
+            return self._ended(failure, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
         if not known and (reply := link.request(Started())).code is not None:
             # Nothing of it may run any more, and nothing has.
@@ -90,6 +95,7 @@ class Child:
             return self._ended(Raised(reply.message, FailureType.SESSION_ERROR), leaving=True)
         if not known:
             self._stop_signal.begin()  # A handler of its module would be there for the first job only.
+        self._remote = remote
         try:
             try:
                 with _continuing(request.trace):
@@ -98,8 +104,10 @@ class Child:
                 self._stop_signal.report()
             return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
-            return self._ended(_raised(error), error)
+            # A process that ran out of memory may be broken in any way.
+            return self._ended(_failed(error), leaving=isinstance(error, MemoryError))
         finally:
+            self._remote = None
             remote.is_over = True
 
     def _load(self, request: RunJob) -> _Body:
@@ -111,15 +119,12 @@ class Child:
             self._known[request.module, request.function] = known
         return known
 
-    def _ended(self, outcome: Outcome, error: BaseException | None = None, *, leaving: bool = False) -> Ended:
+    def _ended(self, outcome: Outcome, *, leaving: bool = False) -> Ended:
         assert isinstance(outcome, Returned | Raised | PutOff)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # The body may have closed or replaced them.
                 stream.flush()
-        text = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
-        # A process that ran out of memory may be broken in any way.
-        leaving = leaving or self._stop_signal.received or isinstance(error, MemoryError)
-        return Ended(_sendable(outcome), text, leaving, alone=_is_alone())
+        return Ended(_sendable(outcome), leaving or self._stop_signal.received, alone=_is_alone())
 
 
 def _continuing(trace: str | None) -> contextlib.AbstractContextManager[None]:
@@ -130,18 +135,11 @@ def _continuing(trace: str | None) -> contextlib.AbstractContextManager[None]:
     return continuing(trace)
 
 
-def _raised(error: BaseException) -> Outcome:
-    outcome = raised(error)
+def _failed(error: BaseException) -> Outcome:
+    outcome = failed(error)
     if isinstance(error, MemoryError) and isinstance(outcome, Raised):
-        return Raised(outcome.message, FailureType.SESSION_ERROR)
+        return msgspec.structs.replace(outcome, failure_type=FailureType.SESSION_ERROR)
     return outcome
-
-
-def _traceback(error: BaseException) -> str:
-    try:
-        return _text("".join(traceback.format_exception(error)))[-TRACEBACK_LIMIT:]
-    except Exception as failure:
-        return f"its traceback cannot be shown: {type(failure).__name__}"
 
 
 def _sendable(outcome: Returned | Raised | PutOff) -> Returned | Raised | PutOff:

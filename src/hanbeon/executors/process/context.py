@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 from hanbeon import errors
 from hanbeon.domain.job import Claimed, check_size
 from hanbeon.domain.json_text import to_json_text
+from hanbeon.domain.log import LogStream
 from hanbeon.errors import HanbeonError, LeaseLost, PayloadTooLarge
 from hanbeon.executors.process.messages import (
     LOG_CHUNK,
@@ -110,12 +111,14 @@ class Link:
     """The connection to the engine, from any thread of the body."""
 
     def __init__(
-        self, connection: socket.socket, zone: ZoneInfo, max_payload_bytes: int, stop_signal: StopSignal
+        self, connection: socket.socket, zone: str | None, max_payload_bytes: int, stop_signal: StopSignal
     ) -> None:
-        self._connection, self.zone, self.max_payload_bytes = connection, zone, max_payload_bytes
+        self._connection, self.max_payload_bytes = connection, max_payload_bytes
+        self.zone_of_naive = None if zone is None else ZoneInfo(zone)
         self.stop_signal = stop_signal
         self._lock = threading.Lock()
         self._next = threading.Lock()
+        self._mine = threading.local()
 
     def send(self, message: FromWorker) -> None:
         """Send a message, but not between a request of another thread and its reply."""
@@ -123,7 +126,12 @@ class Link:
             self._connection.sendall(encode(message))
 
     def send_if(self, condition: Callable[[], bool], message: FromWorker) -> None:
-        """Like `send`, if the condition still holds when it is its turn."""
+        """Like `send`, if the condition still holds when it is its turn.
+
+        Nothing is sent by a handler or finalizer that interrupts this thread while it has its turn, or waits for it.
+        """
+        if getattr(self._mine, "has_turn", False):
+            return
         with self._turn():
             if condition():
                 self._connection.sendall(encode(message))
@@ -145,12 +153,16 @@ class Link:
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
         """Take turns fairly: a waiting thread comes before one that has just had its turn."""
-        with self._next:
-            self._lock.acquire()
+        self._mine.has_turn = True
         try:
-            yield
+            with self._next:
+                self._lock.acquire()
+            try:
+                yield
+            finally:
+                self._lock.release()
         finally:
-            self._lock.release()
+            self._mine.has_turn = False
 
 
 class RemoteBackend:
@@ -168,8 +180,8 @@ class RemoteBackend:
             self.link.stop_signal.notice()
         return self.link.stop_signal.received
 
-    def log(self, data: bytes) -> None:
-        """Send lines for the log, in messages of limited size. Blocks while the engine does not keep up.
+    def log(self, stream: LogStream, data: bytes) -> None:
+        """Send output for the log, in messages of limited size. Blocks while the engine does not keep up.
 
         Output after the end of the body is dropped, and so is that of a fork of this process: two processes that share
         the connection would write at the same time.
@@ -178,7 +190,11 @@ class RemoteBackend:
             return  # Without waiting for a turn: a fork may have taken along a lock that nobody there will release.
         with contextlib.suppress(OSError):  # The engine is gone, and its supervisor is about to end this process too.
             for start in range(0, len(data), LOG_CHUNK):
-                self.link.send_if(self._may_send, Printed(data[start : start + LOG_CHUNK]))
+                self.link.send_if(self._may_send, Printed(stream, data[start : start + LOG_CHUNK]))
+
+    def printed(self, stream: str, data: bytes) -> None:
+        """Copy what the body prints and logs."""
+        self.log(LogStream(stream), data)
 
     def _may_send(self) -> bool:
         return not self.is_over and os.getpid() == self._pid
@@ -205,13 +221,13 @@ class ProcessContext(SyncContext):
         self._remote.request(Progress(text))
 
     def log(self, text: str) -> None:
-        self._remote.log(log_lines(text))
+        self._remote.log(LogStream.TASK, log_lines(text))
 
     def transaction(self) -> NoReturn:
         raise transaction_unsupported(PROCESS)
 
     def enqueue(self, request: JobRequest[Any]) -> str:
-        child = request.to_new_job(self._remote.link.zone, self._remote.job.queue)
+        child = request.to_new_job(self._remote.link.zone_of_naive, self._remote.job.queue)
         child.validate(self._remote.link.max_payload_bytes)
         self._remote.request(Child(child))
         return child.id

@@ -45,7 +45,7 @@ class ProcessExecutor:
         except OSError as error:
             return never(done, not_started(error))
         except Exception as error:
-            return never(done, failed(call, error))
+            return never(done, failed(error))
         if self._timer is None:
             self._tick()
         return ProcessWork(self._pool, job)
@@ -77,8 +77,9 @@ class ProcessExecutor:
             path=[str(entry) or os.getcwd() for entry in sys.path],
             argv=sys.argv,
             folder=os.getcwd(),
-            zone=self._settings.timezone,
+            zone=None if self._settings.zone_of_naive is None else self._settings.timezone,
             max_payload_bytes=self._settings.max_payload_bytes,
+            capture=self._settings.captures_output,
         )
         return WorkerProcess(self._supervisor, self, setup, memory, self._timing.grace)
 

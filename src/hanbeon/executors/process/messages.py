@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.job import Claimed, NewJob
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import PutOff, Raised, Returned
 from hanbeon.errors import TaskDefinitionError
 from hanbeon.executors.supervisor.wire import framed
@@ -70,8 +71,11 @@ class Setup(msgspec.Struct, tag=True):
     path: list[str]
     argv: list[str]
     folder: str
-    zone: str
+    zone: str | None
+    """That of naive moments, if one was chosen."""
     max_payload_bytes: int
+    capture: bool
+    """True if output and log records of bodies are copied to the logs of their jobs."""
 
 
 class RunJob(msgspec.Struct, tag=True):
@@ -106,16 +110,16 @@ class Child(msgspec.Struct, tag=True):
 
 
 class Printed(msgspec.Struct, tag=True):
-    """Lines for the job's log. There is no reply."""
+    """Output for the job's log. There is no reply."""
 
-    lines: bytes
+    stream: LogStream
+    data: bytes
 
 
 class Ended(msgspec.Struct, tag=True):
     """The body has ended. `leaving`: the process waits for no other job. `alone`: nothing that it started is left."""
 
     outcome: Returned | Raised | PutOff
-    traceback: str | None = None
     leaving: bool = False
     alone: bool = False
 

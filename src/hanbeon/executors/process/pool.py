@@ -85,7 +85,7 @@ class ProcessPool:
                     self._begin(job, process)
                 except Exception as error:
                     process.stop()
-                    job.done(failed(job.call, error))
+                    job.done(failed(error))
                 return False
         process.idle_since = now
         self._idle.append(process)
@@ -166,4 +166,4 @@ class ProcessPool:
             except OSError as error:
                 job.done(not_started(error))
             except Exception as error:
-                job.done(failed(job.call, error))
+                job.done(failed(error))

@@ -11,7 +11,6 @@ from typing import Protocol
 
 import msgspec
 
-from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError
@@ -25,13 +24,6 @@ from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.tasks")
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.process.child import main; main()"
-
-
-class _RemoteTraceback(Exception):
-    """An exception of another process: its traceback, as text."""
-
-    def __str__(self) -> str:
-        return f"in a worker process\n{self.args[0]}"
 
 
 class Owner(Protocol):
@@ -159,14 +151,14 @@ class WorkerProcess:
                 self.is_starting = False
                 self._loaded.add(_function(job.call))
                 job.pending = asyncio.get_running_loop().create_task(self._answer(job, message))
-            case Printed(lines):
-                job.call.backend.log(LogStream.TASK, lines)
+            case Printed(stream, data):
+                job.call.backend.log(stream, data)
             case Progress() | Child():
                 if job.pending is not None and not job.pending.done():
                     return self._breach("sent a request before the reply to its last one")
                 job.pending = asyncio.get_running_loop().create_task(self._answer(job, message))
-            case Ended(outcome, traceback, leaving, alone):
-                self._outcome_received(job, outcome, traceback)
+            case Ended(outcome, leaving, alone):
+                job.outcome = outcome
                 if leaving:
                     self.stop()  # It goes by itself; what it leaves behind goes with it.
                 elif self._is_dying:
@@ -208,13 +200,6 @@ class WorkerProcess:
             answer = Reply(HanbeonError.code, type(error).__name__)
         self._channel.send(messages.encode(answer))
 
-    def _outcome_received(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
-        job.outcome = outcome
-        if traceback is not None:
-            of = job.call.backend.job
-            error = _RemoteTraceback(traceback)
-            _log.warning("task_raised", job=of.id, task=of.task, attempt=of.fence, exc_info=error)
-
     # The end
 
     def _checked_alone(self, job: _Job, alone: bool) -> None:
@@ -244,7 +229,7 @@ class WorkerProcess:
             self._kill()
 
     def _gone(self, end: End) -> None:
-        self._channel.drain()
+        self._channel.read_rest()
         self._channel.close()
         job, self._job = self._job, None
         try:

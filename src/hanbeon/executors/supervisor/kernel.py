@@ -49,7 +49,7 @@ def wake_on_children() -> int:
     return read
 
 
-def drain(descriptor: int) -> None:
+def clear(descriptor: int) -> None:
     try:
         while os.read(descriptor, 4096):
             pass

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from hanbeon.executors.supervisor.kernel import adopt_orphans, drain, wake_on_children
+from hanbeon.executors.supervisor.kernel import adopt_orphans, clear, wake_on_children
 from hanbeon.executors.supervisor.processes import descendants, send
 from hanbeon.executors.supervisor.session_supervisor import SessionSupervisor
 from hanbeon.executors.supervisor.wire import SMALL, Frames, TooLong, packed, unpacked
@@ -50,7 +50,7 @@ class Supervisor:
         while serving:
             for descriptor, _ in poll.poll(_AGAIN_MS if self._orphaned else None):
                 if descriptor == woken:
-                    drain(woken)
+                    clear(woken)
                 elif descriptor == parent or not self._listen():
                     serving = False
             self._reap()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.executors.supervisor import kernel
-from hanbeon.executors.supervisor.kernel import adopt_orphans, drain, now, wake_on_children
+from hanbeon.executors.supervisor.kernel import adopt_orphans, clear, now, wake_on_children
 from hanbeon.executors.supervisor.processes import descendants, has_living_children, read_process, send
 from hanbeon.executors.supervisor.wire import SMALL, Frames, TooLong, packed, unpacked
 
@@ -52,7 +52,7 @@ class SessionSupervisor:
         while self._reap():
             for descriptor, _ in poll.poll(self._poll_timeout_ms()):
                 if descriptor == woken:
-                    drain(woken)
+                    clear(woken)
                 elif descriptor == self._lifeline or not self._listen():
                     poll.unregister(descriptor)
                     self._kill("orphaned")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import tzinfo
 from typing import Any
 
@@ -47,9 +46,8 @@ def serializer(zone: tzinfo) -> Serializer:
     return translate
 
 
-def change(zone: tzinfo) -> Delivered:
+def change(now: int, zone: tzinfo) -> Delivered:
     """A hint that something has changed by now."""
-    now = time.time_ns() // 1_000
     found = EngineChange(id=now, type=ChangeType.CHANGED, timestamp=iso(now, zone, "milliseconds") or "")
     return Delivered(now, found.type.value, msgspec.json.encode(found))
 

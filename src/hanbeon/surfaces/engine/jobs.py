@@ -61,7 +61,7 @@ class EngineJobs(Service):
         """Return a job with its timeline, its attempts, and the jobs before and behind it."""
 
         async def read(tx: Tx) -> schemas.EngineJobDetail:
-            job = await _job(tx, job_id)
+            job = await queries.job_with_failure(tx, job_id)
             names = {each.id: each.name for each in await instances(tx, self._alive_within_us)}
             before = await job_search.dependencies_of(tx, job.seq)
             behind = await job_search.dependents_of(tx, job.seq)
@@ -77,16 +77,16 @@ class EngineJobs(Service):
         query = validate(schemas.EngineLogQuery, fields)
         await self._record(job_id)
         after = or_default(query.after, None)
-        place = LogPosition() if after is None else LogPosition.parse(after)
+        position = LogPosition() if after is None else LogPosition.parse(after)
         found = await self._store.read(
-            lambda tx: read_log(tx, job_id, or_default(query.attempt, None), place, query.limit)
+            lambda tx: read_log(tx, job_id, or_default(query.attempt, None), position, query.limit)
         )
         return log_view(found, self._zone)
 
     async def explain(self, job_id: str) -> Explanation:
         """Return every reason why a job is not running, or why it failed."""
-        await self._record(job_id)
-        found = await explain_job(self._store, job_id, self._alive_within_us)
+        private = self._place(await self._record(job_id)).private
+        found = await explain_job(self._store, job_id, self._alive_within_us, private=private)
         return explanation_view(found, self._zone, lambda state: state.value)
 
     async def cancel(self, job_id: str) -> schemas.EngineCancelAnswer:
@@ -100,10 +100,7 @@ class EngineJobs(Service):
     async def retry(self, job_id: str) -> schemas.EngineJob:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         if (place := await self._check_moves(job_id)) is not None:
-            raise Conflict(
-                f"job {job_id} is a part of {place.surface} whose owner was deleted, and cannot be retried; "
-                "create it again"
-            )
+            raise Conflict(Rule("owner_of_part_deleted", job=job_id, surface=place.surface))
         await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
         return await self._shown(job_id)
 
@@ -167,7 +164,7 @@ class EngineJobs(Service):
                 Rule("states_for_action", choices=allowed, action=request.action.value), field="filter.state"
             )
         search = msgspec.structs.replace(search, states=chosen)
-        cursor, as_of = await self._bulk_place(or_default(request.cursor, None), search)
+        cursor, as_of = await self._bulk_position(or_default(request.cursor, None), search)
         matched = 0
         moved: list[str] = []
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
@@ -185,7 +182,7 @@ class EngineJobs(Service):
         more = cursor is not None
         return schemas.BulkDone(matched=matched, done=len(moved), more=more, next_cursor=place, ids=moved)
 
-    async def _bulk_place(self, given: str | None, search: JobSearch) -> tuple[str | None, int]:
+    async def _bulk_position(self, given: str | None, search: JobSearch) -> tuple[str | None, int]:
         """Where a bulk move goes on, and the instant of its first call: what ended since is left alone."""
         if given is None:
             return None, await self._read(queries.now_us)

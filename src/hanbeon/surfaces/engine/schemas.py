@@ -20,6 +20,7 @@ from hanbeon.surfaces.schema import (
     BulkCursor,
     Cursor,
     Events,
+    Failure,
     JobCursor,
     Name,
     NameOrEmpty,
@@ -247,6 +248,7 @@ class EngineAttempt(Result, frozen=True, kw_only=True):
     ended_at: str | None
     failure_type: str | None
     error_message: str | None
+    failure: Failure | None
 
 
 class Moved(Result, frozen=True, kw_only=True):
@@ -272,6 +274,7 @@ class EngineJobDetail(EngineJob, frozen=True, kw_only=True):
     `waiting`: what a job that was sent to stream workers waits for; null for others, and once one has begun.
     """
 
+    failure: Failure | None
     waiting: str | None
     attempts: list[EngineAttempt]
     timeline: list[Moved]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hanbeon.clock import MICROS, iso
+from hanbeon.domain import job as job_records
 from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.statistics import QueueStatistics
@@ -20,6 +21,7 @@ from hanbeon.store.operations.queries import HeldJob
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import schemas
+from hanbeon.surfaces.schema import Failure
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
@@ -52,7 +54,7 @@ class Serializer:
         behind: Sequence[LinkedJob],
         waiting: str | None = None,
     ) -> schemas.EngineJobDetail:
-        seen = [self._attempt(each, instances) for each in attempts]
+        seen = [self._attempt(each, place, instances) for each in attempts]
         if job.state is State.RUNNING:
             seen.append(self._running(job, instances))
         moments = [
@@ -61,6 +63,7 @@ class Serializer:
         ]
         return schemas.EngineJobDetail(
             **self._fields(job, place),
+            failure=_failure(job.failure, place),
             attempts=seen,
             timeline=moments,
             waiting=waiting,
@@ -118,7 +121,7 @@ class Serializer:
             "path": place.path,
         }
 
-    def _attempt(self, attempt: AttemptRecord, instances: dict[int, str]) -> schemas.EngineAttempt:
+    def _attempt(self, attempt: AttemptRecord, place: Place, instances: dict[int, str]) -> schemas.EngineAttempt:
         return schemas.EngineAttempt(
             attempt=attempt.attempt,
             status=attempt.status,
@@ -129,6 +132,7 @@ class Serializer:
             ended_at=self.iso(attempt.ended_at),
             failure_type=attempt.failure_type,
             error_message=attempt.message,
+            failure=_failure(attempt.failure, place),
         )
 
     def _running(self, job: JobRecord, instances: dict[int, str]) -> schemas.EngineAttempt:
@@ -142,6 +146,7 @@ class Serializer:
             ended_at=None,
             failure_type=None,
             error_message=None,
+            failure=None,
         )
 
     def queue(self, queue: QueueRecord, numbers: QueueStatistics) -> schemas.EngineQueue:
@@ -197,6 +202,13 @@ class Serializer:
 
 def linked(job: LinkedJob) -> schemas.Linked:
     return schemas.Linked(id=job.id, task=job.task, state=job.state)
+
+
+def _failure(failure: job_records.Failure | None, place: Place) -> Failure | None:
+    if failure is None:
+        return None
+    shown = msgspec.structs.replace(failure, exception=None, traceback=None) if place.private else failure
+    return Failure(**msgspec.structs.asdict(shown))
 
 
 def _instance(number: int | None, names: dict[int, str]) -> str | None:

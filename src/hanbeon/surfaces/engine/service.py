@@ -25,6 +25,7 @@ from hanbeon.events.follower import Follower
 from hanbeon.rule import Rule
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
+from hanbeon.store.backends import absolute_url
 from hanbeon.store.operations import actions, queries, tallies, tasks
 from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
@@ -134,7 +135,7 @@ class Engine(EngineDeadLetters):
         return await self._drain(number, on=False)
 
     async def _drain(self, number: int | str, *, on: bool) -> schemas.EngineInstance:
-        instance = _number(number, "instance", "`hanbeon instances` lists them")
+        instance = _number(number, Rule("instance_not_found", instance=_shown(number)))
         await self._write(lambda tx: drain(tx, instance, on=on))
         (found,) = (each for each in (await self.instances()).items if each.id == instance)
         return found
@@ -229,8 +230,8 @@ class Engine(EngineDeadLetters):
 
     async def follow(self, *, after: Cursor = 0) -> AsyncIterator[schemas.EngineEvent]:
         """Yield the moves of jobs after the event `after`, without end. Raises EventsMissed if events are gone."""
-        place = (await self._feed.place(after)).without_gap()
-        async for event in self._feed.follow(place.after):
+        position = (await self._feed.position(after)).without_gap()
+        async for event in self._feed.follow(position.after):
             found = translated(event, self._zone)
             if found is not None:
                 yield found
@@ -239,14 +240,14 @@ class Engine(EngineDeadLetters):
         self, broadcast: Broadcast, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the moves of all jobs after this event. However many subscribers, events are read once."""
-        return broadcast.following(None, serializer(self._zone), await self._feed.place(after))
+        return broadcast.following(None, serializer(self._zone), await self._feed.position(after))
 
     async def changes(
         self, broadcast: Broadcast, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[ChangeFollower]:
         """Subscribe to hints that something has changed. They cost the same, however much changes."""
-        place = EventPosition(self._store.incarnation, 0)
-        return await broadcast.changes.join(place, lambda: change(self._zone))
+        position = EventPosition(self._store.incarnation, 0)
+        return await broadcast.changes.join(position, lambda: change(self._app.clock.now_us(), self._zone))
 
     async def tokens(self) -> schemas.Tokens:
         """List the tokens, revoked ones included, without their secrets."""
@@ -262,12 +263,13 @@ class Engine(EngineDeadLetters):
 
     async def revoke_token(self, number: int | str) -> schemas.Token:
         """Revoke a token for good; repeating it changes nothing."""
-        token = _number(number, "token", "`hanbeon token list` shows them")
+        token = _number(number, Rule("token_not_found", number=_shown(number)))
         return self._serializer.token(await tokens.revoke_token(self._store, token))
 
     async def settings(self) -> schemas.EngineSettings:
         """List the settings in force, with secrets masked."""
         values = self._app.settings.model_dump()
+        values["database_url"] = absolute_url(values["database_url"])
         return schemas.EngineSettings(
             items=[
                 schemas.Setting(
@@ -281,9 +283,13 @@ class Engine(EngineDeadLetters):
         )
 
 
-def _number(given: int | str, kind: str, remedy: str) -> int:
+def _number(given: int | str, missing: Rule) -> int:
     """A number in a path; anything else names nothing."""
     number = number_of(given)
     if number is None:
-        raise NotFound(f"there is no {kind} {str(given)[:40]!r}; {remedy}")
+        raise NotFound(missing)
     return number
+
+
+def _shown(given: int | str) -> str:
+    return repr(str(given)[:40])
