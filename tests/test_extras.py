@@ -14,7 +14,19 @@ from tests.cli.hanbeon import environment
 from tools.pins import ROOT
 
 _OF_EXTRAS = [
-    *("PIL", "apprise", "av", "cryptography", "httpcore2", "httpx2", "idna", "jwt", "markdown", "opentelemetry"),
+    *(
+        "PIL",
+        "apprise",
+        "av",
+        "cryptography",
+        "greenlet",
+        "httpcore2",
+        "httpx2",
+        "idna",
+        "jwt",
+        "markdown",
+        "opentelemetry",
+    ),
     *("prometheus_client", "psycopg", "pydantic", "python_multipart", "re2", "redis", "requests", "standardwebhooks"),
     *("starlette", "uvicorn", "uvloop", "websockets"),
 ]
@@ -140,9 +152,10 @@ def test_command_names_the_missing_extra(
             "a notification needs the extra 'messages'",
         ),
         (
-            "from hanbeon.rendering.libraries import check_installed\ncheck_installed()",
+            "from hanbeon.surfaces.exports.rendering.libraries import check_installed\ncheck_installed()",
             "rendering needs the extra 'render'",
         ),
+        ("import hanbeon.testing.simulation", "a simulation needs the extra 'testing'"),
     ],
     ids=lambda value: "" if "\n" in value else value,
 )

@@ -6,8 +6,8 @@ import pytest
 
 from hanbeon import errors
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
-from hanbeon.quotation import nearest, plain, quoted
-from hanbeon.tasks.options import check_names, did_you_mean
+from hanbeon.quotation import nearest, plain, quoted, suggested
+from hanbeon.tasks.options import check_names
 from hanbeon.zones import zone_of
 
 _HUGE = "x" * 8_000_000
@@ -29,7 +29,7 @@ def test_huge_names_are_compared_with_none() -> None:
     tracemalloc.start()
     try:
         assert nearest(_HUGE, ["x" * 79]) == []
-        assert did_you_mean(_HUGE, ["x"]) == ""
+        assert suggested(_HUGE, ["x"]) is None
         with pytest.raises(InvalidInput) as refused:
             check_names([_HUGE], ["retries"], "a task")
         with pytest.raises(InvalidInput):

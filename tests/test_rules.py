@@ -24,8 +24,15 @@ _VALUE = re.compile(r"\{([a-z_]+)(?::[^{}|]+|\|[^{}]*)?\}")
 _OPTIONAL = re.compile(r"\[\[.*?\]\]")
 _ALTERNATIVE = re.compile(r"\[\[!([a-z_]+)\|")
 _HANGUL = re.compile("[가-힣]")
+# Failures of work are no refusals: their text is that of a body, or of what it called.
+_CLASSES = {
+    each.__name__: each for each in (*errors.all_errors(), TemplateError) if not issubclass(each, errors.WorkFailed)
+}
+# Of these the message is an argument; others are made of values, and pass a rule on themselves.
 _REFUSALS = {
-    each.__name__ for each in (*errors.all_errors(), TemplateError) if issubclass(each, InvalidInput | TemplateError)
+    name
+    for name, each in _CLASSES.items()
+    if issubclass(each, InvalidInput | TemplateError) or "__init__" not in vars(each)
 }
 
 
@@ -47,9 +54,29 @@ def test_each_rule_has_both_languages(code: str) -> None:
 
 def test_each_refusal_of_the_package_is_a_rule() -> None:
     sites = [(place, call) for place, call in _calls(_REFUSALS) if call.args]
-    assert len(sites) > 400
+    assert len(sites) > 500
     text = ast.Constant | ast.JoinedStr | ast.BinOp
     written = [place for place, call in sites if any(isinstance(each, text) for each in _reasons(call))]
+    assert written == []
+
+
+def test_each_class_of_refusals_passes_a_rule_on() -> None:
+    written, seen = [], set[str]()
+    for path, tree in _TREES.items():
+        for kind in (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name in _CLASSES):
+            if kind.name in ("HanbeonError", "InvalidInput", "TemplateError"):
+                continue  # Users may raise text of their own.
+            for call in (each for each in ast.walk(kind) if isinstance(each, ast.Call)):
+                if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__":
+                    seen.add(kind.name)
+                    message = call.args[0]
+                    if isinstance(message, ast.Constant | ast.JoinedStr | ast.BinOp):
+                        written.append(f"{path}: {kind.name}")
+    assert {each.__name__ for each in _CLASSES.values() if "__init__" in vars(each)} - seen <= {
+        "HanbeonError",
+        "InvalidInput",
+        "TemplateError",
+    }
     assert written == []
 
 

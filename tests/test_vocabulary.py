@@ -41,6 +41,7 @@ _REPLACED = {
     "bury": "dead_letter",
     "equip": "add_surfaces",
     "hurry": "stop_now",
+    "tend": "poll",
     "insist": "escalate",
     "lookout": "idle_poll",
 }
@@ -115,6 +116,18 @@ def test_told_is_not_a_name() -> None:
     assert sorted(set(using)) == []
 
 
+def test_replaced_words_stay_replaced() -> None:
+    """In names, comments, SQL and documentation. `str.strip` is Python's."""
+    texts = [*FILES, *(ROOT / "src").rglob("*.sql"), *(ROOT / "docs").rglob("*.md")]
+    found = [
+        f"{_id(path)}: {word} (say {_REPLACED[word.lower()]})"
+        for path in texts
+        if path != Path(__file__)
+        for word in _WORD.findall(_METHOD.sub("", path.read_text()))
+    ]
+    assert found == []
+
+
 def test_scripts_have_neither_gerunds_nor_words_of_speech() -> None:
     scripts = sorted(path for kind in ("ts", "tsx") for path in DASHBOARD.rglob(f"*.{kind}"))
     assert len(scripts) > 50
@@ -156,3 +169,27 @@ def test_operations_import_neither_server_nor_service_nor_store(surface: Surface
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 assert not forbidden.match(node.module or ""), f"{surface.name}/{module}.py imports {node.module}"
+
+
+_ONE_MEANING = {
+    "drain": {"store/operations/instances.py", "surfaces/engine/service.py"},
+    # Of a job in its surface, and of a step in its chain.
+    "place": {"surfaces/chains/walk_audit.py", "surfaces/engine/serializers.py"},
+    "plain": {"quotation.py"},
+    "source": set[str](),
+}
+"""Words of the glossary without a qualifier, and where their one meaning is a function or a class."""
+
+
+def test_unqualified_words_have_one_meaning() -> None:
+    found = {word: set[str]() for word in _ONE_MEANING}
+    places = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if node.name.lower() in found:
+                    found[node.name.lower()].add(str(path.relative_to(SOURCE)))
+                if re.search(r"Place(?!holder)|(?<![a-z])place_", node.name):
+                    places.add(node.name)
+    assert found == _ONE_MEANING
+    assert places - {"WorkerPlace"} == {"JobPlace", "Place", "place_of_job"}

@@ -26,9 +26,11 @@ class HanbeonError(Exception):
 
     code: ClassVar[str] = "error"
     kind: ClassVar[Kind] = Kind.FAILED
+    members: ClassVar[tuple[str, ...]] = ("ids", "job_id", "state", "key", "path")
+    """Attributes that a problem of the server has as members, where an error has them."""
     field: str | None = None
     rule: Rule | None = None
-    """The broken rule, for programs and other languages; None where the message is text of its own."""
+    """The broken rule, for programs and other languages; None where the text is that of work, or of a user's code."""
 
     def __init__(self, message: object = "") -> None:
         if isinstance(message, Rule):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import util
 
 from hanbeon.errors import ExtraMissing
+from hanbeon.rule import Rule
 
 
 @contextlib.contextmanager
@@ -18,7 +19,7 @@ def extra(name: str, feature: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] == __package__:
             raise
         # A package that is there and cannot be loaded is another matter than one that is not.
-        raise _missing(name, feature, "" if isinstance(error, ModuleNotFoundError) else f" ({error})") from error
+        raise _missing(name, feature, "" if isinstance(error, ModuleNotFoundError) else str(error)) from error
 
 
 def check_extra(name: str, feature: str, package: str) -> None:
@@ -28,4 +29,4 @@ def check_extra(name: str, feature: str, package: str) -> None:
 
 
 def _missing(name: str, feature: str, why: str = "") -> ExtraMissing:
-    return ExtraMissing(f"{feature} needs the extra '{name}'{why}; install it with: pip install 'hanbeon[{name}]'")
+    return ExtraMissing(Rule("extra_missing", feature=feature, extra=name, why=why))

@@ -18,7 +18,7 @@ from hanbeon.domain.templates import TemplateError
 from hanbeon.errors import ExtraMissing, InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
 from hanbeon.extras import check_extra
-from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, is_seen, place_of
+from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, destination_of, is_seen
 from hanbeon.outbound.secrets import PREFIX, TARGET_USE, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
 from hanbeon.outbound.targets import MAIL, masked, scheme_of
@@ -101,9 +101,9 @@ class Messenger:
         names = secret_names(target)
         if not names:
             return
-        place = place_of(templates.render(target, {PREFIX: dict.fromkeys(names, _PROBE)}))
+        destination = destination_of(templates.render(target, {PREFIX: dict.fromkeys(names, _PROBE)}))
         for name in names:
-            self.secrets.check_use(name, TARGET_USE, place, trusted=trusted, field=field)
+            self.secrets.check_use(name, TARGET_USE, destination, trusted=trusted, field=field)
         if not trusted and (login := _login(target, names)) is not None and is_seen(login, SECRET):
             raise InvalidInput(Rule("login_only_move", rule=LOGIN_ONLY, names=names), field=field)
 

@@ -1,4 +1,7 @@
-"""Every setting, declared once: environment (`HANBEON_…`), file, the App's arguments and the docs come from here."""
+"""Every setting, declared once: environment (`HANBEON_…`), file, the App's arguments and the docs come from here.
+
+Those of the engine are in this module, those of a surface in its folder.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,44 @@ import difflib
 import functools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from ipaddress import ip_network
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
-from hanbeon.setting_fields import DeclaredFields, Field, InvalidFields
+from hanbeon.setting_fields import (
+    CONCURRENCY_MAX,
+    LONGEST,
+    SECRET,
+    DeclaredFields,
+    Field,
+    FieldInfo,
+    Fields,
+    InvalidFields,
+    seconds,
+)
 from hanbeon.zones import zone_of
+
+if TYPE_CHECKING:
+    from hanbeon.surface_settings import SurfaceSettings as _Declared  # A stub, generated from the registry.
+else:
+    _Declared = DeclaredFields
 
 _log = get_logger("hanbeon.settings")
 
-SECRET = ("_url", "_secret")
-"""Name endings of the settings that are, or may contain, a secret."""
 FILE = ("_file", "_path")
 """Name endings of the settings that are paths."""
-CONCURRENCY_MAX = 10_000
 LANGUAGES = ("en", "ko")
 CRON_SECRET_RECOMMENDED = 16
 """Characters; a server that starts with a shorter secret logs a warning."""
-_LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?")
-
-
-def _seconds(default: float, description: str) -> Any:
-    return Field(default, gt=0, le=_LONGEST, description=description)
 
 
 def page_url(address: str, *parts: str) -> str:
@@ -46,39 +58,59 @@ def _known_zone(value: str, _: Mapping[str, Any]) -> str:
     try:
         return zone_of(value).key
     except InvalidInput as error:
-        raise ValueError(str(error).removeprefix(f"{error.field}: ")) from None
+        raise ValueError(error.rule) from None
 
 
 def _networks(value: str, _: Mapping[str, Any]) -> str:
     try:
         return " ".join(str(ip_network(each)) for each in value.split())
     except ValueError as error:
-        raise ValueError(f"must be networks like 10.1.0.0/16 or 127.0.0.1/32; {error}") from None
+        raise ValueError(Rule("setting_networks", error=error)) from None
 
 
 def _known_language(value: str, _: Mapping[str, Any]) -> str:
     if value not in LANGUAGES:
-        raise ValueError(f"must be {' or '.join(LANGUAGES)}, got {value!r}")
+        raise ValueError(Rule("must_be", what=Rule("one_of", choices=LANGUAGES), got=quoted(value)))
     return value
 
 
 def _web_address(value: str | None, _: Mapping[str, Any]) -> str | None:
     if value is not None and not _WEB_ADDRESS.fullmatch(value):
-        raise ValueError("must be http:// or https:// with a host, without user, query or fragment")
+        raise ValueError(Rule("setting_web_address"))
     return value and value.rstrip("/")
 
 
 def _within_the_lease(value: float | None, others: Mapping[str, Any]) -> float | None:
     lease = others.get("lease", 0.0)  # Absent if it is invalid itself, which is reported first.
     if value is not None and value > lease * _GRACE_SHARE:
-        raise ValueError(
-            f"must be at most {lease * _GRACE_SHARE:g}, a quarter of the lease of {lease:g} s, got {value:g}; "
-            f"lower it, or raise the lease to {value / _GRACE_SHARE:g}"
+        most, needed = lease * _GRACE_SHARE, value / _GRACE_SHARE
+        rule = Rule(
+            "setting_within_lease", most=f"{most:g}", lease=f"{lease:g}", got=f"{value:g}", needed=f"{needed:g}"
         )
+        raise ValueError(rule)
     return value
 
 
-class Settings(DeclaredFields, env_prefix="HANBEON_"):
+def _of_surfaces(own: Fields) -> Fields:
+    # By name, and when they are asked for: the registry is far above this module, and stream workers need only URLs.
+    others = _declared_by(import_module("hanbeon.surfaces.registry").SURFACES)
+    if twice := own.keys() & others.keys():
+        raise ValueError(f"settings of the engine and of a surface: {', '.join(sorted(twice))}")
+    return {**own, **others}
+
+
+@functools.cache
+def _declared_by(surfaces: Iterable[Any]) -> Fields:
+    found: dict[str, FieldInfo] = {}
+    for module, _, name in (surface.settings.partition(":") for surface in surfaces if surface.settings):
+        fields = getattr(import_module(module), name).model_fields
+        if twice := fields.keys() & found.keys():
+            raise ValueError(f"{module}: settings of another surface, too: {', '.join(sorted(twice))}")
+        found |= fields
+    return found
+
+
+class Settings(_Declared, env_prefix="HANBEON_", others=_of_surfaces):
     """The behaviour of an instance. Durations are in seconds."""
 
     database_url: str = Field("sqlite:///hanbeon.db", description="The database: sqlite:///file or postgresql://…")
@@ -89,7 +121,7 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
     timezone: str = Field(
         "Asia/Seoul", check=_known_zone, description="The IANA time zone of naive and of displayed times"
     )
-    lease: float = _seconds(30.0, "How long a claim lasts without a heartbeat")
+    lease: float = seconds(30.0, "How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs concurrently")
     processes: int | None = Field(
         None, ge=1, le=10_000, description="How many idle worker processes are kept warm; by default one per CPU"
@@ -99,18 +131,20 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
         None,
         check=_within_the_lease,
         ge=0,
-        le=_LONGEST,
+        le=LONGEST,
         description="Time between SIGTERM and SIGKILL; by default 5, and never more than a quarter of the lease",
     )
-    poll: float = _seconds(5.0, "How often to poll in case a notification is lost")
-    watch: float = _seconds(0.5, "How often a busy worker checks for stop requests")
-    shutdown_grace: float = Field(10.0, ge=0, le=_LONGEST, description="How long a stopping worker lets jobs finish")
-    misfire_grace: float = _seconds(60.0, "How late a schedule may fire before the fire counts as missed")
-    retention: float = _seconds(30 * 86_400.0, "How long finished jobs, attempts, logs and events are kept")
-    prune_every: float = _seconds(60.0, "How often a worker deletes what is past its retention")
+    poll: float = seconds(5.0, "How often to poll in case a notification is lost")
+    watch: float = seconds(0.5, "How often a busy worker checks for stop requests")
+    shutdown_grace: float = Field(10.0, ge=0, le=LONGEST, description="How long a stopping worker lets jobs finish")
+    retention: float = seconds(30 * 86_400.0, "How long finished jobs, attempts, logs and events are kept")
+    prune_every: float = seconds(60.0, "How often a worker deletes what is past its retention")
     max_payload_bytes: int = Field(1_048_576, ge=1_024, description="Maximum size of arguments or a result, as JSON")
     max_log_bytes: int = Field(
         1_048_576, ge=0, le=67_108_864, description="Maximum log size per attempt; 0 keeps no log"
+    )
+    capture_output: bool = Field(
+        True, description="Copy what Python tasks print, and records of logging, to the logs of their jobs"
     )
     outbound_allow_private: bool = Field(
         False,
@@ -132,45 +166,11 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
         check=_web_address,
         description="The address of the dashboard, https://jobs.example.org: notifications and commands link to it",
     )
-    outgoing_concurrency: int = Field(
-        32,
-        ge=1,
-        le=1_000,
-        description="How many webhooks and notifications a worker sends at once, beside its jobs",
-    )
-    webhook_timeout: float = Field(10.0, gt=0, le=300, description="How long a webhook may take to respond")
-    webhook_patience: float = Field(
-        4 * 3600.0, ge=0, le=_LONGEST, description="How long a webhook may keep failing before it is disabled"
-    )
-    chain_libraries: str = Field(
-        "", description="Modules whose operations chains may run, separated by spaces; also [chains] libraries"
-    )
-    chain_concurrency: int = Field(
-        20, ge=1, le=1_000, description="How many operations of chains a worker runs at once, beside its jobs"
-    )
-    jobs_export_path: str | None = Field(
-        None, min_length=1, description="The folder of exported files; by default beside the SQLite file, or here"
-    )
-    replay_path: str | None = Field(
-        None, min_length=1, description="The folder of uploaded replays; by default beside the SQLite file, or here"
-    )
-    max_replay_bytes: int = Field(4_294_967_296, ge=1_024, description="Maximum size of an uploaded replay")
-    replay_quota_bytes: int = Field(21_474_836_480, ge=1_024, description="Maximum size of all replays of one user")
-    export_concurrency: int = Field(
-        2, ge=1, le=1_000, description="How many exports a worker renders at once, beside its jobs"
-    )
-    export_timeout: float = _seconds(3_600.0, "How long the rendering of one export may take")
-    workflow_concurrency: int = Field(
-        20, ge=1, le=1_000, description="How many runs of workflows a worker works on at once, beside its jobs"
-    )
-    workflow_budget: float = Field(
-        25.0, gt=0, le=600, description="How long a call of scheduler/execute or workflow/execute may take"
-    )
     pool_size: int = Field(10, ge=2, description="Maximum PostgreSQL connections of one App")
-    host: str = Field("127.0.0.1", min_length=1, description="The address the server listens on")
+    host: str = Field("127.0.0.1", may_be_empty=False, description="The address the server listens on")
     port: int = Field(8000, ge=0, le=65_535, description="The port the server listens on; 0 picks a free one")
     max_request_bytes: int = Field(16_777_216, ge=1_024, description="Maximum size of a request body")
-    request_timeout: float = _seconds(
+    request_timeout: float = seconds(
         30.0, "How long a client may take to send a request, plus a second for each 1,000 bytes"
     )
     max_connections: int = Field(
@@ -195,7 +195,7 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
 
     cron_secret: str | None = Field(
         None,
-        min_length=1,
+        may_be_empty=False,
         repr=False,
         description="A token of scope cron, for a serverless cron; use at least "
         f"{CRON_SECRET_RECOMMENDED} random characters. Like any token it turns authentication on",
@@ -206,14 +206,14 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
     )
 
     jwt_issuer: str | None = Field(
-        None, min_length=1, description="The `iss` of accepted JWTs; requires one of the four settings below"
+        None, may_be_empty=False, description="The `iss` of accepted JWTs; requires one of the four settings below"
     )
     jwt_secret: str | None = Field(None, repr=False, description="The issuer's shared secret (HS256)")
     jwt_secret_file: str | None = Field(None, description="A file that contains the shared secret")
     jwt_key_file: str | None = Field(None, description="The issuer's public key (RS256, ES256): a PEM file")
     jwt_jwks_file: str | None = Field(None, description="The issuer's keys by `kid`: a JWKS file")
-    jwt_audience: str | None = Field(None, min_length=1, description="The required `aud` of JWTs; any if not set")
-    jwt_scope_claim: str = Field("scope", min_length=1, description="The JWT claim that contains the scopes")
+    jwt_audience: str | None = Field(None, may_be_empty=False, description="The required `aud` of JWTs; any if not set")
+    jwt_scope_claim: str = Field("scope", may_be_empty=False, description="The JWT claim that contains the scopes")
 
     @property
     def outbound_private(self) -> bool | str:
@@ -223,14 +223,13 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
         return f"{'true ' if self.outbound_allow_private else ''}{self.outbound_networks}"
 
     @property
+    def captures_output(self) -> bool:
+        return self.capture_output and self.max_log_bytes > 0
+
+    @property
     def grace(self) -> float:
         """How long killable work has to end by itself after SIGTERM."""
         return min(_GRACE, self.lease * _GRACE_SHARE) if self.stop_grace is None else self.stop_grace
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        """The modules whose operations chains may run."""
-        return tuple(dict.fromkeys(self.chain_libraries.split()))
 
     def page_url(self, *parts: str) -> str | None:
         """The address of a page of the dashboard, such as `jobs` and an id; None without a `public_url`."""
@@ -239,6 +238,11 @@ class Settings(DeclaredFields, env_prefix="HANBEON_"):
     @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
+
+    @property
+    def zone_of_naive(self) -> ZoneInfo | None:
+        """The zone of naive `datetime` objects; None, which rejects them, unless `timezone` was set."""
+        return self.zone if "timezone" in self.chosen else None
 
     @property
     def heartbeat(self) -> float:
@@ -260,8 +264,8 @@ def load_settings(from_file: Mapping[str, Any] | None = None, /, **given: object
     try:
         return Settings(**{**file, **chosen})
     except InvalidFields as error:
-        field, message = error.messages[0]
-        raise _invalid(field, message, "the file" if field in file else None) from error
+        field, rule = error.broken[0]
+        raise _invalid(field, rule, Rule("the_file") if field in file else None) from error
 
 
 @functools.cache
@@ -275,12 +279,12 @@ def invalid_settings() -> list[InvalidInput]:
     try:
         Settings()
     except InvalidFields as error:
-        return [_invalid(field, message) for field, message in error.messages]
+        return [_invalid(field, rule) for field, rule in error.broken]
     return []
 
 
-def _invalid(field: str, message: str, origin: str | None = None) -> InvalidInput:
-    return InvalidInput(Rule("setting", message=message, origin=origin or f"HANBEON_{field.upper()}"), field=field)
+def _invalid(field: str, broken: Rule, origin: Rule | None = None) -> InvalidInput:
+    return InvalidInput(Rule("setting", rule=broken, origin=origin or f"HANBEON_{field.upper()}"), field=field)
 
 
 def variable_of(name: str) -> str | None:

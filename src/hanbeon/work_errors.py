@@ -56,9 +56,21 @@ class JobFailed(WorkFailed):
 
     code = "job_failed"
 
-    def __init__(self, job_id: str, failure_type: str, message: str) -> None:
+    def __init__(
+        self,
+        job_id: str,
+        failure_type: str,
+        message: str,
+        *,
+        exception: str | None = None,
+        traceback: str | None = None,
+    ) -> None:
+        """`exception`: the class that the task raised; its `traceback` is a note of this error, too."""
         self.job_id, self.failure_type = job_id, failure_type
+        self.exception, self.traceback = exception, traceback
         super().__init__(f"job {job_id} failed ({failure_type}): {message}")
+        if traceback is not None:
+            self.add_note(f"In the task:\n{traceback}")
 
 
 class JobCancelled(WorkFailed):

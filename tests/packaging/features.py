@@ -61,8 +61,8 @@ asyncio.run(main())
 RENDER = """
 import sys
 from pathlib import Path
-from hanbeon.rendering.render_options import RenderOptions
-from hanbeon.rendering.renderer import render_video
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
+from hanbeon.surfaces.exports.rendering.renderer import render_video
 
 class Report:
     cancelled = False
@@ -102,3 +102,21 @@ async def main():
 run(main())
 """
 TRACING = CORE.replace('"sqlite:///jobs.db"', '"sqlite:///jobs.db", tracing=True')
+SIMULATION = """
+from hanbeon import App
+from hanbeon.testing.simulation import Fault, FaultKind, Operation, Plan, Scenario, Simulator
+
+app = App("sqlite:///jobs.db")
+
+@app.task
+async def double(n: int) -> int:
+    return 2 * n
+
+class Doubling(Scenario):
+    async def carry_out(self, simulation, operation):
+        await simulation.app.enqueue(double.call(21))
+
+plan = Plan(seed=1, operations=(Operation(1.0, "double"),), faults=(Fault(1.0, FaultKind.KILL),), until=3.0)
+with Simulator(lambda: Doubling(app)) as simulator:
+    print(simulator.run(plan).findings)
+"""

@@ -20,7 +20,7 @@ from tools.wheel import build, check
 DIRECT_MOST, INSTALLED_MOST = 9, 15
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 _EXTRAS = sorted(_PROJECT["optional-dependencies"].keys() - {"all", "dev"})
-_LEAVES = ["psycopg", "redis", "render"]
+_LEAVES = ["psycopg", "redis", "render", "testing"]
 _PYTHONS = pythons()
 Make = Callable[..., Environment]
 
@@ -169,6 +169,10 @@ def _patterns(installed: Environment, receiver: str, request: pytest.FixtureRequ
     assert installed.python(features.PATTERNS) == "False\n"
 
 
+def _testing(installed: Environment, receiver: str, request: pytest.FixtureRequest) -> None:
+    assert installed.python(features.SIMULATION) == "()\n"
+
+
 def _uvloop(installed: Environment, receiver: str, request: pytest.FixtureRequest) -> None:
     assert installed.python(features.UVLOOP) == "uvloop\n"
 
@@ -183,5 +187,6 @@ _FEATURES = {
     "redis": _redis,
     "render": _render,
     "server": _server,
+    "testing": _testing,
     "uvloop": _uvloop,
 }

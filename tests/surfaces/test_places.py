@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hanbeon.testing import TestKit
 from tests.surfaces.chains.chain_kit import LIBRARY, ChainKit, job
 from tests.surfaces.workflows.workflow_kit import WorkflowKit
 
+_STEP = {"queue": "chains"}
 _WAIT = {"type": "wait", "minutes": 5}
 
 
@@ -49,3 +51,25 @@ async def test_a_step_of_a_deleted_chain_is_not_moved_elsewhere(database_url: st
         assert (await kit.app.engine.cancel(step.id)).job.state is State.CANCELLED
         with pytest.raises(Conflict, match="cannot be retried"):
             await kit.app.engine.retry(step.id)
+
+
+async def test_app_moves_the_jobs_that_engine_refuses(database_url: str) -> None:
+    """The App is for code that owns the installation, `app.engine` for operators: docs/engine.md."""
+    async with TestKit(App(chain_libraries=LIBRARY), database_url) as kit:
+        words, app = ChainKit(kit), kit.app
+        chain = await words.chain(job("a"))
+        await words.chains.run(chain)
+        (step,) = await app.jobs(queue="chains")
+        for refused in (partial(app.engine.cancel), partial(app.engine.reprioritise, urgent=True)):
+            with pytest.raises(MovedElsewhere, match=f"/api/chains/{chain.queue_id}"):
+                await refused(step.id)
+        assert (await app.engine.bulk(action="cancel", filter=_STEP)).done == 0
+        await app.reprioritise(step.id, urgent=True)
+        assert (await app.job(step.id).record()).urgent
+        assert await app.cancel_where(queue="chains") == [step.id]
+        # The surface took part in the move.
+        ended = await words.finish(chain)
+        assert (ended.state, ended.operation_direction) == ("READY", "BACKWARD")
+        assert (await verify(app.store)).findings == ()
+        with pytest.raises(MovedElsewhere):
+            await app.engine.retry(step.id)

@@ -1,5 +1,5 @@
-"""A surface gets its routes, description, scopes, idempotency, Python API, client, tables, commands, metrics and audit
-from its declaration alone.
+"""A surface gets its routes, description, scopes, idempotency, Python API, client, tables, commands, settings, metrics
+and audit from its declaration alone.
 
 `docs/adding-a-surface.md` walks through the surface of this test.
 """
@@ -7,10 +7,12 @@ from its declaration alone.
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +20,23 @@ import pytest
 from hanbeon import App, SyncApp, errors
 from hanbeon.client import AsyncClient
 from hanbeon.clock import SystemClock
+from hanbeon.config.file import load
+from hanbeon.errors import InvalidInput
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
+from hanbeon.settings import Settings, misspelt_names
 from hanbeon.store.backends import open_store
 from hanbeon.store.operations.prune import count_prunable
 from hanbeon.surfaces import registry
 from tests.server.client import Client, serving
 from tests.surfaces.reminders.store_part import TEXTS
 from tests.surfaces.reminders.surface import WITHOUT_TABLE
+
+
+@pytest.fixture(autouse=True)
+def with_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one line that a surface needs outside of its folder."""
+    monkeypatch.setattr(registry, "SURFACES", (*registry.SURFACES, WITHOUT_TABLE))
 
 
 @pytest.fixture
@@ -63,13 +74,59 @@ async def test_requests_are_validated(app: App, reminders: Client, body: Any, fi
 
 
 async def test_error_comes_with_the_declaration(reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not hasattr(errors, "ReminderNotFound")
-    monkeypatch.setattr(registry, "SURFACES", (*registry.SURFACES, WITHOUT_TABLE))
     unknown = await reminders.get("/api/reminders/01a1f008-4b49-719e-9eba-86440dfab4fb")
     assert (unknown.status, unknown.code) == (404, "reminder_not_found")
     assert unknown.json["detail"] == "there is no reminder '01a1f008-4b49-719e-9eba-86440dfab4fb'"
     assert unknown.json["rule"] == {"code": "reminder_not_found", "id": "'01a1f008-4b49-719e-9eba-86440dfab4fb'"}
     assert errors.ReminderNotFound in errors.all_errors()  # type: ignore[attr-defined]
+    monkeypatch.undo()
+    assert not hasattr(errors, "ReminderNotFound")
+
+
+def _delay(**given: Any) -> Any:
+    settings: Any = App(**given).settings
+    return settings.reminder_delay
+
+
+def test_setting_comes_with_the_declaration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert _delay() == 0
+    assert _delay(reminder_delay="60") == 60
+    file = Path("hanbeon.toml")
+    file.write_text('[settings]\nreminder_delay = "10m"\n')
+    assert load(file).settings == {"reminder_delay": 600.0}
+    file.write_text("[settings]\nreminder_delay = -1\n")
+    with pytest.raises(InvalidInput, match=r"settings.reminder_delay: must be a number from 0 to 86400, got -1"):
+        load(file)
+    monkeypatch.setenv("HANBEON_REMINDER_DELEY", "5")
+    assert misspelt_names() == {"HANBEON_REMINDER_DELEY": "HANBEON_REMINDER_DELAY"}
+    monkeypatch.setenv("HANBEON_REMINDER_DELAY", "soon")
+    with pytest.raises(InvalidInput, match=r"reminder_delay: .* got 'soon' .HANBEON_REMINDER_DELAY"):
+        App()
+    monkeypatch.setenv("HANBEON_REMINDER_DELAY", "5")
+    assert _delay() == 5
+    assert pickle.loads(pickle.dumps(App().settings)) == App().settings
+    assert [*Settings.model_fields][-1] == "reminder_delay"
+    monkeypatch.setattr(registry, "SURFACES", App.surfaces)
+    assert "reminder_delay" not in Settings.model_fields
+    with pytest.raises(InvalidInput, match=r"an App has no such option"):
+        App(reminder_delay=1)  # type: ignore[call-arg]
+
+
+async def test_setting_is_in_force_and_shown(app: App, reminders: Client) -> None:
+    app.settings = app.settings.model_copy(update={"reminder_delay": 3_600.0})
+    made = (await reminders.post("/api/reminders", {"text": "later"})).json
+    record = await app.job(made["id"]).record()
+    assert record.run_at - record.created_at >= 3_600 * 1_000_000
+    (shown,) = [each for each in (await app.engine.settings()).items if each.name == "reminder_delay"]
+    assert (shown.value, shown.default) == (3_600.0, 0.0)
+
+
+def test_surfaces_cannot_declare_the_setting_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = WITHOUT_TABLE._replace(name="twin")
+    monkeypatch.setattr(registry, "SURFACES", (*registry.SURFACES, twin))
+    with pytest.raises(ValueError, match="settings of another surface, too: reminder_delay"):
+        Settings()
 
 
 async def test_repeated_request_is_answered_once(app: App, reminders: Client) -> None:
@@ -146,6 +203,7 @@ def _hanbeon(*words: str, database_url: str) -> subprocess.CompletedProcess[str]
 def test_tables_command_and_audit_come_with_the_declaration(empty_database_url: str) -> None:
     hanbeon = partial(_hanbeon, database_url=empty_database_url)
     assert "Reminders:\n  remember" in hanbeon("--help").stdout
+    assert "reminder_delay" in hanbeon("config", "show").stdout
     assert hanbeon("migrate").returncode == 0
     assert hanbeon("remember", "물 마시기").stdout == "text 1\n"
     assert ", 1 reminder texts" in hanbeon("verify").stdout
@@ -166,3 +224,14 @@ def test_metrics_come_with_the_declaration(empty_sqlite_url: str) -> None:
         check=False,
     )
     assert "hanbeon_reminder_texts 1.0" in ran.stdout, ran.stderr
+
+
+def test_doctorings_come_with_the_declaration() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.surfaces.reminders.doctorings"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.stdout == "1 doctorings, missed: none\n", ran.stderr

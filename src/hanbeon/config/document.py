@@ -41,7 +41,7 @@ class Document:
         folder = folder or path.absolute().parent
         here = folder / path.name
         if not here.exists():
-            raise NotFound(f"there is no file {path}; check --config or HANBEON_CONFIG")
+            raise NotFound(Rule("no_named_config", path=path))
         if not here.is_file():
             raise ConfigInvalid(str(path), "", Rule("config_not_a_file"))
         try:

@@ -100,9 +100,9 @@ class Reader:
     def folder(self) -> Path:
         return self.document.folder
 
-    def at(self, *place: str) -> _Place:
+    def at(self, *place: str) -> _Location:
         """Record an InvalidInput of the block as a problem of this place, and continue after the block."""
-        return _Place(self, place)
+        return _Location(self, place)
 
     def every(
         self, place: Sequence[str], table: Mapping[str, Any], make: Callable[[Mapping[str, Any]], T], *needs: Choices
@@ -154,7 +154,7 @@ def parts(field: str) -> list[str]:
     return [part.rstrip("]") for part in _FIELD.split(field) if part]
 
 
-class _Place:
+class _Location:
     def __init__(self, reader: Reader, place: Sequence[str]) -> None:
         self._reader, self._place = reader, place
 

@@ -15,8 +15,8 @@ from hanbeon.errors import InvalidInput
 from hanbeon.outbound.secrets import SecretSource, check_hosts, check_secret_name, check_uses
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
-from hanbeon.setting_fields import InvalidFields
-from hanbeon.settings import FILE, SECRET, Settings
+from hanbeon.setting_fields import SECRET, InvalidFields
+from hanbeon.settings import FILE, Settings
 from hanbeon.tasks.options import check_names
 
 Declared = dict[str, dict[str, Any]]
@@ -54,10 +54,10 @@ def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
     try:
         Settings(**values)
     except InvalidFields as error:
-        for name, message in error.messages:
+        for name, rule in error.broken:
             if name in values:  # Any other comes from the environment, not from this file.
                 del values[name]
-                reader.refuse(InvalidInput(Rule("foreign_text", text=message), field=name), "settings")
+                reader.refuse(InvalidInput(rule, field=name), "settings")
     if "database_url" in values:
         values["database_url"] = relative_to(values["database_url"], reader.folder)
     for name in [name for name in values if name.endswith(FILE)]:

@@ -13,17 +13,17 @@ from hanbeon.domain.retry import NEVER_RETRIED, FailureType, failure_type_of
 from hanbeon.errors import InvalidInput, MessageFailed
 from hanbeon.extras import extra
 from hanbeon.outbound.addresses import AddressRefused, Private, how_to_allow, only_public
-from hanbeon.outbound.secrets import Place, is_among, shown
+from hanbeon.outbound.secrets import Destination, is_among, shown
 from hanbeon.outbound.targets import (
     MAIL,
     check_parameters,
     check_scheme,
+    destination_in,
     is_service,
-    place_in,
     scheme_of,
     shape_of,
     without_secrets,
-    written_place,
+    written_destination,
 )
 from hanbeon.rule import Rule
 
@@ -58,14 +58,14 @@ def check_url(url: str, schemes: str, field: str | None = None, *, complete: boo
         raise InvalidInput(Rule("invalid_addresses"), field=field)
 
 
-def place_of(url: str) -> Place:
+def destination_of(url: str) -> Destination:
     """Return the receiver of a target, as the library reads it."""
     parsed = _parsed(url)
-    return written_place(url) if parsed is None else _place(url, parsed.target)
+    return written_destination(url) if parsed is None else _destination(url, parsed.target)
 
 
-def _place(url: str, target: Any) -> Place:
-    return place_in(url, str(_host(scheme_of(url).removesuffix("s"), target) or ""), target.port or None)
+def _destination(url: str, target: Any) -> Destination:
+    return destination_in(url, str(_host(scheme_of(url).removesuffix("s"), target) or ""), target.port or None)
 
 
 def _host(kind: str, target: Any) -> Any:
@@ -118,10 +118,10 @@ def send_message(
     title = " ".join(title.split())  # It becomes a mail's subject, where a line break would start a header.
     try:
         check_scheme(url, schemes)
-        with _Heard() as heard, only_public(allow_private=allow_private):
+        with _CapturedLog() as captured, only_public(allow_private=allow_private):
             if login is not None and is_seen(login, SECRET):
                 raise InvalidInput(Rule("of_target", rule=LOGIN_ONLY))
-            _send(url, title, body, key, timeout, heard, hosts or {}, probe)
+            _send(url, title, body, key, timeout, captured, hosts or {}, probe)
     except InvalidInput as error:  # It was stored before this was checked, or is a secret.
         raise MessageFailed(
             without_secrets(str(error), url), permanent=True, failure_type=FailureType.PERMISSION_ERROR
@@ -147,7 +147,7 @@ def _send(
     body: str,
     key: str | None,
     timeout: float,
-    heard: _Heard,
+    captured: _CapturedLog,
     hosts: Mapping[str, Sequence[str]],
     probe: str | None,
 ) -> None:
@@ -160,12 +160,12 @@ def _send(
             permanent=True,
             failure_type=FailureType.INVALID,
         )
-    _check_hosts(hosts, _place(url, parsed.target))
+    _check_hosts(hosts, _destination(url, parsed.target))
     _check_shape(url, parsed, probe)
     if hosts:
         parsed.target.redirects = False
         # A server may echo what it was sent, in a form that no mask knows; an error is seen by all.
-        heard.quotes = is_service(url)
+        captured.quotes = is_service(url)
     if scheme_of(url) in MAIL:
         from hanbeon.outbound.mail import mail_target, send_mail  # It loads the libraries of mail.
 
@@ -175,18 +175,18 @@ def _send(
     if key is not None and scheme_of(url) in _WEBHOOKS:
         parsed.target.headers.setdefault("Idempotency-Key", key)
     if not parsed.target.notify(title=title, body=body):
-        if refusal := _REFUSED.search(heard.text):
+        if refusal := _REFUSED.search(captured.text):
             raise _private(refusal[0], url)
-        status = _STATUS.search(heard.text)
+        status = _STATUS.search(captured.text)
         kind = failure_type_of(int(status[1])) if status else FailureType.TEMPORARY
-        raise MessageFailed(heard.text or "it was not accepted", permanent=kind in NEVER_RETRIED, failure_type=kind)
+        raise MessageFailed(captured.text or "it was not accepted", permanent=kind in NEVER_RETRIED, failure_type=kind)
 
 
-def _check_hosts(hosts: Mapping[str, Sequence[str]], place: Place) -> None:
+def _check_hosts(hosts: Mapping[str, Sequence[str]], destination: Destination) -> None:
     for name, permitted in hosts.items():
-        if permitted and not is_among(permitted, place):
+        if permitted and not is_among(permitted, destination):
             raise MessageFailed(
-                f"target must not send the secret {name} to {place}; it may go to {shown(permitted)}",
+                f"target must not send the secret {name} to {destination}; it may go to {shown(permitted)}",
                 permanent=True,
                 failure_type=FailureType.PERMISSION_ERROR,
             )
@@ -235,9 +235,9 @@ def _parsed(url: str, field: str | None = None) -> _Parsed | None:
             return None
         parameters = parts.get("qsd", {})
         check_parameters(url, parameters, parameters.values(), field)
-        with _Heard() as heard:
+        with _CapturedLog() as captured:
             target = apprise.Apprise.instantiate(url)
-        dropped = "Dropped invalid" in heard.text or any("@" not in each for each in _people(url, parameters))
+        dropped = "Dropped invalid" in captured.text or any("@" not in each for each in _people(url, parameters))
         return None if target is None else _Parsed(target, parameters, parts, dropped)
 
 
@@ -249,7 +249,7 @@ def _people(url: str, parameters: dict[str, str]) -> list[str]:
     return [piece for piece in pieces if piece.strip()]
 
 
-class _Heard(logging.Handler):
+class _CapturedLog(logging.Handler):
     """Collects the log messages of the library, which raises nothing and returns only False."""
 
     def __init__(self) -> None:
@@ -257,7 +257,7 @@ class _Heard(logging.Handler):
         self.text = ""
         self.quotes = True
 
-    def __enter__(self) -> _Heard:
+    def __enter__(self) -> _CapturedLog:
         logger = logging.getLogger(_LOGGER)
         self._before, self._level = logger.handlers, logger.level
         logger.handlers, logger.propagate = [self], False

@@ -28,7 +28,7 @@ _PORT = re.compile(r":[0-9]+")
 _EXAMPLE = "write a host like api.example.org, *.example.org, api.example.org:8443, or a kind of target like slack://"
 
 
-class Place(NamedTuple):
+class Destination(NamedTuple):
     """A receiver: a host, with its port where there is one, or a kind of target whose host is the service's own.
 
     `kind://` and more is a receiver that no declaration can name.
@@ -58,9 +58,9 @@ def check_uses(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def is_among(hosts: Iterable[str], place: Place) -> bool:
-    """True if one of the declared hosts is this place. One without a port permits every port."""
-    return any(_is(pattern, place) for pattern in hosts)
+def is_among(hosts: Iterable[str], destination: Destination) -> bool:
+    """True if one of the declared hosts is this destination. One without a port permits every port."""
+    return any(_is(pattern, destination) for pattern in hosts)
 
 
 def shown(hosts: Sequence[str]) -> str:
@@ -79,21 +79,21 @@ def _host(text: str) -> str:
     if rest or "*" in text.removeprefix(_BELOW):
         raise wrong
     with_port = _PORT.search(text.rpartition("]")[2]) is not None
-    return (_BELOW if below else "") + str(Place(origin.host, origin.port if with_port else None))
+    return (_BELOW if below else "") + str(Destination(origin.host, origin.port if with_port else None))
 
 
-def _is(pattern: str, place: Place) -> bool:
-    host = place.host.lower()
+def _is(pattern: str, destination: Destination) -> bool:
+    host = destination.host.lower()
     if _KIND.fullmatch(pattern) or "://" in host:
         return pattern == host
-    if pattern in (str(Place(host)), str(Place(host, place.port))):
+    if pattern in (str(Destination(host)), str(Destination(host, destination.port))):
         return True
     name, _, port = pattern.rpartition(":") if _PORT.search(pattern) and "]" not in pattern else (pattern, "", "")
     return (
         name.startswith(_BELOW)
         and host.endswith(name.removeprefix("*"))
         and len(host) >= len(name)
-        and port in ("", str(place.port))
+        and port in ("", str(destination.port))
     )
 
 
@@ -154,9 +154,16 @@ class Secrets:
             raise InvalidInput(Rule("undeclared_secret", got=quoted(name), nearest=near), field=field)
 
     def check_use(
-        self, name: str, use: str, place: Place | None, *, trusted: bool, whole: bool = False, field: str | None = None
+        self,
+        name: str,
+        use: str,
+        destination: Destination | None,
+        *,
+        trusted: bool,
+        whole: bool = False,
+        field: str | None = None,
     ) -> None:
-        """Reject a use that its declaration does not permit. `place`: None where it shows when it is sent.
+        """Reject a use that its declaration does not permit. `destination`: None where it shows when it is sent.
 
         `trusted`: an admin has saved it. `whole`: the secret is the target itself, and so says where it goes.
         """
@@ -175,9 +182,9 @@ class Secrets:
                     Rule("secret_needs_admin", name=name),
                     field=field,
                 )
-        elif place is not None and not is_among(source.hosts, place):
+        elif destination is not None and not is_among(source.hosts, destination):
             raise InvalidInput(
-                Rule("secret_not_for_host", name=name, place=str(place), hosts=shown(source.hosts)), field=field
+                Rule("secret_not_for_host", name=name, place=str(destination), hosts=shown(source.hosts)), field=field
             )
 
     def hosts_of(self, name: str) -> tuple[str, ...]:
@@ -197,6 +204,14 @@ class Secrets:
             while len(self._seen) > _REMEMBERED:
                 del self._seen[next(iter(self._seen))]
         return value
+
+    def problem(self, name: str) -> SecretUnavailable | None:
+        """Return the error of reading it here, by this user; None if it can be read."""
+        try:
+            self.read(name)
+        except SecretUnavailable as error:
+            return error
+        return None
 
     def mask(self, text: str) -> str:
         """Return the text with every value of a declared secret masked, as it is and as URLs and JSON write it."""

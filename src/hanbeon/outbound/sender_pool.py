@@ -13,12 +13,13 @@ from typing import Any
 from hanbeon.cleanup import cleanup
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import MessageFailed, Unavailable
+from hanbeon.rule import Rule
 
 PROCESSES_MOST = 16
 """Messages of one App on their way at once; each is one process of some 40 MB."""
 _IDLE_MOST = 2
 _START_SECONDS = 60.0
-# An answer holds the words of a service, which are cut where they are heard.
+# An answer holds the words of a service, which are cut where they are captured.
 _LINE_MOST = 1_048_576
 _MESSAGES_MOST = 1_000
 
@@ -96,7 +97,7 @@ class _Sender:
                 limit=_LINE_MOST,
             )
         except OSError as error:
-            raise Unavailable(f"no process for messages can be started: {error.strerror}") from error
+            raise Unavailable(Rule("no_sender_process", error=error.strerror)) from error
         sender = cls(process)
         try:
             async with asyncio.timeout(_START_SECONDS):

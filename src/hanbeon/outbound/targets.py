@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from hanbeon.domain.masks import MASK, address_parts, is_host, mask_values
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import split_url
-from hanbeon.outbound.secrets import Place
+from hanbeon.outbound.secrets import Destination
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 
@@ -78,23 +78,23 @@ def is_service(url: str) -> bool:
     return scheme_of(url) in _SERVICES
 
 
-def place_in(url: str, host: str, port: int | None) -> Place:
+def destination_in(url: str, host: str, port: int | None) -> Destination:
     """Return the receiver of a target: this host, or the kind where the host is the service's own.
 
     Of a kind that is not known here the host may be a token, and it may go anywhere: no declaration permits it.
     """
     kind = scheme_of(url)
     if is_service(url):
-        return Place(f"{kind}://")
+        return Destination(f"{kind}://")
     if kind in _TO_HOST:
         with contextlib.suppress(InvalidInput):
-            return Place(split_url(f"https://{host}", "host")[0].host, port)
-    return Place(f"{kind}://{host}", port)
+            return Destination(split_url(f"https://{host}", "host")[0].host, port)
+    return Destination(f"{kind}://{host}", port)
 
 
-def written_place(url: str) -> Place:
+def written_destination(url: str) -> Destination:
     """Return the receiver of a target as it is written, for one that is not complete."""
-    return place_in(url, address_parts(url)[2].rpartition(":")[0] or address_parts(url)[2], None)
+    return destination_in(url, address_parts(url)[2].rpartition(":")[0] or address_parts(url)[2], None)
 
 
 def check_parameters(url: str, names: Iterable[str], values: Iterable[str], field: str | None = None) -> None:

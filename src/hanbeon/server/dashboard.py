@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from hanbeon.domain.access import Need
 from hanbeon.errors import NotFound
+from hanbeon.rule import Rule
 from hanbeon.server.docs_pages import FOLDER, PAGE, Page, file_page
 from hanbeon.surfaces.operation import Operation
 
@@ -73,10 +74,10 @@ class Dashboard:
 
     async def chunk(self, name: str) -> Response:
         if name not in self._chunks:
-            raise NotFound("the dashboard has no such chunk; load the page again")
+            raise NotFound(Rule("no_such_chunk"))
         return self._chunks[name]
 
     def _found(self, name: str) -> Response:
         if name not in self._pages:
-            raise NotFound("the dashboard was not built")
+            raise NotFound(Rule("dashboard_not_built"))
         return self._pages[name]

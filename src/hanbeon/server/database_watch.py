@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.rule import Rule
 from hanbeon.store.store import Store
 
 T = TypeVar("T")
@@ -40,9 +41,7 @@ class DatabaseWatch:
                 if done:
                     return task.result()
                 if not await self._responds():
-                    raise DatabaseUnavailable(
-                        "the database does not respond; it is unknown if the request took effect; try again later"
-                    )
+                    raise DatabaseUnavailable(Rule("database_silent"))
         finally:
             if not task.done():
                 task.cancel()

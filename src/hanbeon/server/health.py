@@ -11,6 +11,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.access import Need
 from hanbeon.domain.totals import PRUNED, RECOVERED, by_labels
 from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, Unavailable
+from hanbeon.rule import Rule
 from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.store import schema as database_schema
@@ -113,12 +114,12 @@ class Health:
     async def readiness(self) -> Readiness:
         store = self._context.app.store
         if store.damage is not None:
-            raise DatabaseCorrupt(f"{store.damage}; restart the server afterwards")
+            raise DatabaseCorrupt(Rule("damaged_until_restart", damage=store.damage))
         try:
             async with asyncio.timeout(_READY_WITHIN_SECONDS):
                 database_schema.check(*await store.read(_schema_version))
         except TimeoutError:
-            raise DatabaseUnavailable(f"the database did not respond within {_READY_WITHIN_SECONDS:g} s") from None
+            raise DatabaseUnavailable(Rule("database_not_ready", seconds=f"{_READY_WITHIN_SECONDS:g}")) from None
         await self._probe.check(_READY_WITHIN_SECONDS)
         return Readiness()
 

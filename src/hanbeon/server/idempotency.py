@@ -8,12 +8,12 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterator
 
-import uuid_utils
 from starlette.responses import Response
 
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import MICROS, micros
 from hanbeon.errors import HanbeonError, InvalidInput, Kind
+from hanbeon.ids import new_id
 from hanbeon.rule import Rule
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import ApiRequest
@@ -43,7 +43,7 @@ class Idempotency:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._name = str(uuid_utils.uuid7())
+        self._name = new_id()
         self._running: set[tuple[str, str]] = set()
 
     async def once(
@@ -57,7 +57,7 @@ class Idempotency:
             return await answer()
         user, key, digest = request.principal.user, _key(request), await _digest(request)
         with self._alone(user, key) as alone:
-            first = IdempotentRequest(user, key, digest, str(uuid_utils.uuid7()), self._name, alone)
+            first = IdempotentRequest(user, key, digest, new_id(), self._name, alone)
             try:
                 found = await self._begin(first)
             except BaseException:

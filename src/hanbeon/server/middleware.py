@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import structlog
-import uuid_utils
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hanbeon.ids import new_id
 from hanbeon.logs import get_logger
 from hanbeon.server.problems import close_code, internal_error
 
@@ -104,7 +104,7 @@ class _Exchange:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = next((value for name, value in scope["headers"] if name == _HEADER), b"")
-        self.id = given if _ID.fullmatch(given) else str(uuid_utils.uuid7()).encode()
+        self.id = given if _ID.fullmatch(given) else new_id().encode()
         self.began = time.monotonic()
         self.method: str = scope.get("method", "GET")
         self.status = 0

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from hanbeon.errors import HanbeonError, Kind
 from hanbeon.quotation import TEXT_CHARACTERS, plain
+from hanbeon.surfaces.registry import SURFACES
 
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[Kind, int] = {
@@ -23,13 +24,9 @@ STATUS: Mapping[Kind, int] = {
 }
 STATUS_OF_CODE: Mapping[str, int] = {
     "changed": 412,
-    "invalid_output_path": 400,
-    "replay_quota_exceeded": 413,
-    "replay_too_large": 413,
-    "result_gone": 410,
+    **dict(each for surface in SURFACES for each in surface.statuses),
 }
-"""Statuses of single error codes that differ from the status of their class."""
-_FIELDS = ("ids", "job_id", "office_id", "state", "key", "path")
+"""Statuses of single error codes that differ from the status of their kind."""
 _RETRY_SECONDS = "1"
 
 
@@ -121,7 +118,7 @@ def close_code(error: HanbeonError | Refused | None) -> int:
 def problem_of(error: HanbeonError) -> Response:
     """Return the response to a request that raised an error of Hanbeon."""
     status, title = status_of(type(error)), title_of(type(error))
-    more = {name: value for name in _FIELDS if (value := getattr(error, name, None)) is not None}
+    more = {name: value for name in error.members if (value := getattr(error, name, None)) is not None}
     headers = {"Retry-After": _RETRY_SECONDS} if status == STATUS[Kind.UNAVAILABLE] else {}
     if error.rule is not None:
         more["rule"] = error.rule.serialize()

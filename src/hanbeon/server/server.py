@@ -34,9 +34,7 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
-            raise AddressUnavailable(
-                f"cannot resolve {quoted(host)} ({error}); use an address of this machine"
-            ) from error
+            raise AddressUnavailable(Rule("host_unresolved", host=quoted(host), error=error)) from error
         sockets = []
         for family, kind, protocol, _, address in found[:1] if port == 0 else found:
             opening = opened.enter_context(socket.socket(family, kind, protocol))
@@ -46,9 +44,7 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
             try:
                 opening.bind(address)
             except OSError as error:
-                raise AddressUnavailable(
-                    f"cannot listen on port {port} of {host} ({error.strerror}); choose another with --port"
-                ) from error
+                raise AddressUnavailable(Rule("port_taken", port=port, host=host, error=error.strerror)) from error
             sockets.append(opening)
         yield sockets
 
@@ -105,7 +101,12 @@ class Server:
         restored = loop.create_task(self.context.app.store.restored.wait())
         try:
             async with self.context.worker or contextlib.nullcontext():
-                _log.info("server_started", url=self.url, worker=self.context.worker is not None)
+                _log.info(
+                    "server_started",
+                    url=self.url,
+                    worker=self.context.worker is not None,
+                    timezone=self.context.app.settings.timezone,
+                )
                 await asyncio.wait([serving, stopping, restored], return_when=asyncio.FIRST_COMPLETED)
                 self._end_requests()
         finally:

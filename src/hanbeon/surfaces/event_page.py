@@ -26,8 +26,8 @@ async def read_page(feed: Feed, source: EventSource, cursor: Cursor, kind: Calla
 
     It ends with the first events found, or after a few pages of the feed, so that no call reads all those of others.
     """
-    place = await feed.place(cursor)
-    after, items, more = place.after, [], True
+    position = await feed.position(cursor)
+    after, items, more = position.after, [], True
     for _ in range(_PAGES):
         found = await feed.read(after, _BATCHES, source.queue)
         if not found:
@@ -37,5 +37,5 @@ async def read_page(feed: Feed, source: EventSource, cursor: Cursor, kind: Calla
         items = [each for event in found if (each := source.translate(event)) is not None]
         if items:
             break
-    resumed = place._replace(after=after).cursor
-    return kind(items=items, after=after, more=more, incarnation=place.incarnation, cursor=resumed, gap=place.gap)
+    resumed = position._replace(after=after).cursor
+    return kind(items=items, after=after, more=more, incarnation=position.incarnation, cursor=resumed, gap=position.gap)

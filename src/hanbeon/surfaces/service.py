@@ -8,9 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-import uuid_utils
-
-from hanbeon.clock import iso, micros
+from hanbeon.clock import Clock, iso, micros
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
@@ -18,6 +16,7 @@ from hanbeon.errors import DatabaseUnavailable, UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
+from hanbeon.ids import new_id
 from hanbeon.messages import Messenger
 from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
@@ -39,7 +38,7 @@ NewId = Callable[[int], str]
 
 
 def random_id(number: int = 0) -> str:
-    return str(uuid_utils.uuid7())
+    return new_id()
 
 
 class _RememberedIds:
@@ -80,6 +79,9 @@ def _finding_out(create: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Cor
 
 class SurfaceApp(Protocol):
     """The part of the App that services need."""
+
+    @property
+    def clock(self) -> Clock: ...
 
     @property
     def store(self) -> Store: ...
@@ -135,6 +137,10 @@ class Service:
     @property
     def _zone(self) -> ZoneInfo:
         return self._app.settings.zone
+
+    @property
+    def _zone_of_naive(self) -> ZoneInfo | None:
+        return self._app.settings.zone_of_naive
 
     @property
     def _feed(self) -> Feed:

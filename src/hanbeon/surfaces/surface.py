@@ -84,6 +84,10 @@ class Surface(NamedTuple):
     """The module with its OPERATIONS and CHANNELS, imported when they are used: `--help` needs neither."""
     errors: str = ""
     """The module with its errors, which are also found in `hanbeon.errors`."""
+    statuses: tuple[tuple[str, int], ...] = ()
+    """Error codes whose HTTP status is not that of their kind, and that status."""
+    settings: Reference = ""
+    """Its `DeclaredFields`: settings of the installation, beside those of the engine."""
     commands: Sequence[Command] = ()
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""

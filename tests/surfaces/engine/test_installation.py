@@ -20,7 +20,8 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import LimitsSetElsewhere
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
-from hanbeon.settings import SECRET, Settings
+from hanbeon.setting_fields import SECRET
+from hanbeon.settings import Settings
 from hanbeon.store.operations.queues import declare_queues
 from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.surfaces.engine.operations import OPERATIONS

@@ -9,7 +9,7 @@ import pytest
 
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.operations.events import events_after
-from hanbeon.store.operations.pages import Slice, fitting, merged
+from hanbeon.store.operations.pages import Slice, fit_page, merged
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.stored_json import passed_through
 from hanbeon.testing import TestKit
@@ -41,7 +41,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_page_ends_where_rows_or_bytes_do(sizes: list[int], limit: int, kept: int, more: bool) -> None:
-    assert fitting(enumerate(sizes), limit, 10) == Slice(list(range(kept)), more)
+    assert fit_page(enumerate(sizes), limit, 10) == Slice(list(range(kept)), more)
 
 
 def test_merged_page_ends_where_one_of_its_lists_goes_on() -> None:

@@ -11,7 +11,7 @@ from tests.surfaces.reminders.vocabulary import ReminderStatus
 
 
 class NewReminder(PostBody, frozen=True, kw_only=True):
-    """Sent once, `delay` seconds from now, or at once."""
+    """Sent once, `delay` seconds from now; by default as the setting `reminder_delay` says."""
 
     text: Name
     delay: Annotated[int, Meta(ge=0, le=86_400)] | UnsetType = UNSET

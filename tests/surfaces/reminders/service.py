@@ -27,8 +27,11 @@ class Reminders(Service):
         """Create a reminder."""
         new = given_fields(validate(schemas.NewReminder, fields))
         args = msgspec.json.encode({"text": new["text"]}).decode()
+        # A type checker knows the settings of surfaces in the registry.
+        settings: Any = self._app.settings
+        delay = micros(new.get("delay", settings.reminder_delay))
         # `meta` marks a job that a surface made: those have an index by queue.
-        job = NewJob(id=new_id(0), task=TASK, args=args, queue=QUEUE, delay_us=micros(new.get("delay", 0)), meta="{}")
+        job = NewJob(id=new_id(0), task=TASK, args=args, queue=QUEUE, delay_us=delay, meta="{}")
         await self._store.enqueue([job])
         return await self.get(job.id)
 

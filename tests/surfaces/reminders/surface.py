@@ -10,6 +10,7 @@ SURFACE = Surface(
     service="tests.surfaces.reminders.service:Reminders",
     api="tests.surfaces.reminders.operations",
     errors="tests.surfaces.reminders.errors",
+    settings="tests.surfaces.reminders.settings:ReminderSettings",
     commands=(
         Command("remember", "Keep a text to be sent again.", "Reminders", "tests.surfaces.reminders.commands:remember"),
     ),

@@ -101,6 +101,18 @@ async def test_rejects_invalid_input_with_its_field(timetable: Timetable) -> Non
     assert refused.value.field == "n"
 
 
+async def test_rejects_a_naive_time_unless_a_zone_was_chosen(timetable: Timetable) -> None:
+    schedules, noon = timetable.kit.app.schedules, dt.datetime(2090, 1, 1, 12)
+    with pytest.raises(InvalidInput, match="must have a time zone, got 2090-01-01 12:00:00") as refused:
+        await schedules.create("report", run_at=noon)
+    assert refused.value.field == "run_at"
+    named = await schedules.create("report", run_at=noon, timezone="Europe/Berlin")
+    assert named.run_at == "2090-01-01T20:00:00.000+09:00"
+    timetable.kit.app.settings = timetable.kit.app.settings.model_copy(update={"timezone": "Asia/Seoul"})
+    chosen = await schedules.create("report", run_at=noon)
+    assert chosen.run_at == "2090-01-01T12:00:00.000+09:00"
+
+
 def test_the_same_without_an_event_loop(database_url: str) -> None:
     app = App(database_url)
     add_tasks(app)

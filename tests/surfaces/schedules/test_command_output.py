@@ -15,7 +15,8 @@ def test_fire_row_counts_the_fires_after_it(more: int, reason: str) -> None:
         outcome=FireOutcome.MISSED,
         reason=FireReason.LIMIT,
         execution_id=None,
+        status=None,
         more=more,
         recorded_at="2030-01-31T12:00:00.250+09:00",
     )
-    assert fire_row(fire) == ["2030-01-31T09:00:00+09:00", "missed", reason, "", "2030-01-31T12:00:00+09:00"]
+    assert fire_row(fire) == ["2030-01-31T09:00:00+09:00", "missed", reason, "", "", "2030-01-31T12:00:00+09:00"]

@@ -38,7 +38,7 @@ async def test_a_schedule_is_made_listed_and_shown(where: tuple[str, ...]) -> No
     assert [each["id"] for each in page["items"]] == [made, other["id"]]
     assert page["items"][0]["args"] == {"day": "today"}
     heading, first, second = (await call("schedule", "list", *where)).lines
-    assert heading.split() == ["SCHEDULE", "TASK", "WHEN", "NEXT", "FIRE", "LAST", "FIRE", "NOTES"]
+    assert heading.split() == ["SCHEDULE", "TASK", "WHEN", "NEXT", "FIRE", "LAST", "FIRE", "LAST", "RUN", "NOTES"]
     assert first.split()[:7] == ["morning", "report", "0", "9", "*", "*", "*"]
     assert "T09:00:00+09:00" in first, "in the zone of the installation"
     assert second.split() == [other["id"], "report", "@hourly", "Europe/Berlin", "paused"]

@@ -1,5 +1,6 @@
 """Declared schedules: created once, changed where the declaration changes, keeping an operator's changes."""
 
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -111,6 +112,16 @@ async def test_installation_zone_is_part_of_the_declaration(deploys: Deploys) ->
     deploys.app.settings = deploys.app.settings.model_copy(update={"timezone": "Europe/Berlin"})
     await deploys.start(nightly=NIGHTLY)
     assert (await deploys.get()).timezone == "Europe/Berlin"
+
+
+async def test_rejects_a_naive_time_in_code_unless_a_zone_is_chosen(deploys: Deploys) -> None:
+    naive = {"task": "hold", "run_at": dt.datetime(2090, 1, 1, 12)}
+    with pytest.raises(InvalidInput, match="must have a time zone, got 2090-01-01 12:00:00") as refused:
+        await deploys.start(nightly=naive)
+    assert refused.value.field == "schedules.nightly.run_at"
+    deploys.app.settings = deploys.app.settings.model_copy(update={"timezone": "Europe/Berlin"})
+    await deploys.start(nightly=naive)
+    assert (await deploys.get()).run_at == "2090-01-01T12:00:00.000+01:00"
 
 
 async def test_deleted_schedule_returns_with_a_changed_declaration(deploys: Deploys) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from hanbeon.clock import micros
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.surfaces.schedules.command_output import schedule_row
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 
@@ -108,3 +110,28 @@ async def test_an_instant_fires_once(timetable: Timetable) -> None:
     await timetable.pass_by(600, step=30)
     assert await timetable.outcomes(schedule) == {"created": 1}
     assert (await timetable.schedules.get(schedule.id)).next_fire_at is None
+
+
+async def test_schedule_that_fails_every_time_says_so(timetable: Timetable) -> None:
+    failing = await timetable.make("* * * * *", "fail", name="failing")
+    fine = await timetable.make("* * * * *", "report", name="fine")
+    assert (failing.last_status, failing.last_execution_id) == (None, None)
+    await timetable.pass_by(60)
+    (fire,) = (await timetable.schedules.fires(failing.id)).items
+    assert fire.status is ExecutionStatus.PENDING
+    await timetable.kit.run_all()
+    (fire,) = (await timetable.schedules.fires(failing.id)).items
+    assert fire.status is ExecutionStatus.FAILED
+    shown = {each.name: each for each in (await timetable.schedules.list()).items}
+    assert (shown["failing"].last_status, shown["fine"].last_status) == (
+        ExecutionStatus.FAILED,
+        ExecutionStatus.SUCCESS,
+    )
+    assert shown["failing"].last_execution_id == fire.execution_id
+    assert await timetable.schedules.get("failing") == shown["failing"]
+    # The next one has not run yet: the last that ended is what counts.
+    await timetable.pass_by(60)
+    assert (await timetable.schedules.get("failing")).last_status is ExecutionStatus.FAILED
+    rows = {row[0]: [str(each) for each in row] for row in (schedule_row(each, "UTC", None) for each in shown.values())}
+    assert (rows["failing"][5], rows["fine"][5]) == ("FAILED", "SUCCESS")
+    assert fine.id == shown["fine"].id

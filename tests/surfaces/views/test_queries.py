@@ -19,6 +19,7 @@ from hanbeon.testing import TestKit
 from tests.cli.hanbeon import hanbeon
 from tests.surfaces.views.page import documented, examples_and_grants
 from tests.surfaces.views.reader import VIEWS, Reader, Refused
+from tests.surfaces.views.test_schedules import NOT_SHOWN
 
 _TYPES = """
 SELECT a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type
@@ -74,7 +75,7 @@ def test_the_columns_are_those_of_the_answers() -> None:
     assert columns("job_queue") == set(office_shapes.Job.__struct_fields__)
     assert columns("job_executions") == {*office_shapes.JobExecution.__struct_fields__, "id", "created_at"}
     assert columns("executions") == set(schedule_shapes.Execution.__struct_fields__)
-    assert columns("schedules") == set(schedule_shapes.Schedule.__struct_fields__) - {"waiting", "overridden"}
+    assert columns("schedules") == set(schedule_shapes.Schedule.__struct_fields__) - NOT_SHOWN
 
 
 @pytest.mark.parametrize(("place", "words"), WORDS.items(), ids=".".join)

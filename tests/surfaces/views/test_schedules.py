@@ -14,7 +14,7 @@ from tests.surfaces.views.page import check_types_of_values
 from tests.surfaces.views.reader import Reader, at_rest
 
 # Waiting fires, and an operator's changes: only in the API.
-NOT_SHOWN = {"waiting", "overridden"}
+NOT_SHOWN = {"waiting", "overridden", "last_status", "last_execution_id"}
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ class PushSession:
 
     async def _send(self, gap: Callable[[], None]) -> SessionEnd | ClientLeft:
         now = asyncio.get_running_loop().time
-        message: Message = StreamOpened(self._follower.place)
+        message: Message = StreamOpened(self._follower.position)
         try:
             while True:
                 if isinstance(message, EventGap):

@@ -25,8 +25,8 @@ _HEADERS = {"X-Accel-Buffering": "no"}  # A buffering proxy would delay events.
 class SseWire:
     """One streaming response."""
 
-    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None], place: EventPosition) -> None:
-        self._receive, self._send, self._place = receive, send, place
+    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None], position: EventPosition) -> None:
+        self._receive, self._send, self._position = receive, send, position
         self.abort = abort
 
     async def send(self, message: Message) -> None:
@@ -34,8 +34,10 @@ class SseWire:
             await self.write(b"event: gap\ndata: %s\n\n" % data_of(message))
             return
         # The ids name the incarnation: a browser sends back the last one when it reconnects.
-        after, kind = (message.id, message.type) if isinstance(message, Delivered) else (message.place.after, "opened")
-        cursor = self._place._replace(after=after).cursor
+        after, kind = (
+            (message.id, message.type) if isinstance(message, Delivered) else (message.position.after, "opened")
+        )
+        cursor = self._position._replace(after=after).cursor
         await self.write(f"id: {cursor}\nevent: {kind}\ndata: ".encode() + data_of(message) + b"\n\n")
 
     async def beat(self) -> None:
@@ -76,7 +78,7 @@ class EventStream(Response):
         request, authenticator = self._request.http, self._context.authenticator
         with self._following as follower, self._context.counts.connection(request.scope["route"].path):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            wire = SseWire(receive, send, abort_of(request), follower.place)
+            wire = SseWire(receive, send, abort_of(request), follower.position)
             await wire.write(f"retry: {_RETRY_MS}\n\n".encode())
             await PushSession(
                 wire,

@@ -47,8 +47,8 @@ def data_of(message: Message) -> bytes:
         return message.data
     if isinstance(message, EventGap):
         return msgspec.json.encode({"type": "gap", "after": message.after, "reason": message.reason})
-    place = message.place
-    return msgspec.json.encode({"type": "opened", "incarnation": place.incarnation, "after": place.after})
+    position = message.position
+    return msgspec.json.encode({"type": "opened", "incarnation": position.incarnation, "after": position.after})
 
 
 Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[MessageSource]]]

@@ -44,5 +44,5 @@ def serializer(queue_id: int, zone: tzinfo) -> Serializer:
     return translate
 
 
-def source(queue_id: int, zone: tzinfo) -> EventSource:
+def event_source(queue_id: int, zone: tzinfo) -> EventSource:
     return EventSource(QUEUE, lambda event: translated(event, queue_id, zone))

@@ -9,7 +9,7 @@ import msgspec
 
 from hanbeon.errors import InvalidInput
 from hanbeon.rule import Rule
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound, ChainWrongState
 from hanbeon.surfaces.chains.vocabulary import ChainState, Direction, OnBackwardFailure, OnUnknown
@@ -220,9 +220,9 @@ async def chains(tx: Tx, after: int, limit: int, state: ChainState | None = None
     else:
         rows = await tx.fetch("chain_page_in_state", after, limit + 1, state)
     # First by the number of jobs, which is at hand: their sizes are summed up for those alone.
-    page: Slice[int] = fitting(keyed(rows, "id", "job_number"), limit, _JOBS_A_PAGE)
+    page: Slice[int] = fit_page(keyed(rows, "id", "job_number"), limit, _JOBS_A_PAGE)
     if page.items:
-        page = page.of(fitting(keyed(await tx.fetch("chain_sizes", to_json(page.items)), "id"), limit).items)
+        page = page.of(fit_page(keyed(await tx.fetch("chain_sizes", to_json(page.items)), "id"), limit).items)
     found = await tx.fetch("chains_by_id", to_json(page.items)) if page.items else []
     return page.of(await _whole(tx, [chain_record(row) for row in found]))
 
@@ -244,7 +244,7 @@ async def runs(tx: Tx, chain_id: int, before: int | None, limit: int) -> Slice[W
     await chain_by_id(tx, chain_id)
     limit = min(limit, _RUNS_A_PAGE)
     rows = await tx.fetch("chain_runs", chain_id, _LAST if before is None else before, limit + 1)
-    page = fitting([(WholeRun(run_record(row), []), row["bytes"]) for row in rows], limit)
+    page = fit_page([(WholeRun(run_record(row), []), row["bytes"]) for row in rows], limit)
     steps = {found.run.n: found.steps for found in page.items}
     if steps:
         for step in await steps_of(tx, chain_id, min(steps), max(steps)):

@@ -14,11 +14,12 @@ from hanbeon.events.follower import Follower
 from hanbeon.service.explain import explain_job
 from hanbeon.surfaces.chains import keywords, rows, schemas, walker
 from hanbeon.surfaces.chains.errors import ChainNotFound, ChainRunNotFound
-from hanbeon.surfaces.chains.events import serializer, source, translated
+from hanbeon.surfaces.chains.events import event_source, serializer, translated
 from hanbeon.surfaces.chains.job import ChainJob
 from hanbeon.surfaces.chains.requests import JobPlan, check_jobs, fields_of
 from hanbeon.surfaces.chains.rows import NewChain, WholeChain
 from hanbeon.surfaces.chains.serializers import Serializer
+from hanbeon.surfaces.chains.settings import libraries_of
 from hanbeon.surfaces.chains.steps import QUEUE
 from hanbeon.surfaces.chains.vocabulary import UNINIT, ChainState, OnBackwardFailure, OnUnknown, status_of
 from hanbeon.surfaces.event_page import read_page
@@ -171,20 +172,20 @@ class Chains(Service):
     async def events(self, chain: AnyChain, *, after: EventCursor = 0) -> schemas.ChainEventPage:
         """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
         queue_id = await self._checked(chain)
-        return await read_page(self._feed, source(queue_id, self._zone), after, schemas.ChainEventPage)
+        return await read_page(self._feed, event_source(queue_id, self._zone), after, schemas.ChainEventPage)
 
     async def following(
         self, broadcast: Broadcast, chain: AnyChain, *, after: EventCursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
         queue_id = await self._checked(chain)
-        return broadcast.following(QUEUE, serializer(queue_id, self._zone), await self._feed.place(after), queue_id)
+        return broadcast.following(QUEUE, serializer(queue_id, self._zone), await self._feed.position(after), queue_id)
 
     async def follow(self, chain: AnyChain, *, after: EventCursor = 0) -> AsyncIterator[schemas.ChainEvent]:
         """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""
         queue_id = await self._checked(chain)
-        place = (await self._feed.place(after)).without_gap()
-        async for event in self._feed.follow(place.after, QUEUE):
+        position = (await self._feed.position(after)).without_gap()
+        async for event in self._feed.follow(position.after, QUEUE):
             found = translated(event, queue_id, self._zone)
             if found is not None:
                 yield found
@@ -198,7 +199,7 @@ class Chains(Service):
     @property
     def _plan(self) -> JobPlan:
         settings = self._app.settings
-        return JobPlan(settings.libraries, settings.max_payload_bytes)
+        return JobPlan(libraries_of(settings), settings.max_payload_bytes)
 
     def _view(self, found: WholeChain) -> schemas.Chain:
         return self._serializer.chain(found)

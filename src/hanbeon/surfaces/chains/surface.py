@@ -10,6 +10,7 @@ SURFACE = Surface(
     service="hanbeon.surfaces.chains.service:Chains",
     api="hanbeon.surfaces.chains.operations",
     errors="hanbeon.surfaces.chains.errors",
+    settings="hanbeon.surfaces.chains.settings:ChainSettings",
     commands=(
         Command(
             "chain",

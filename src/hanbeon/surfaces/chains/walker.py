@@ -16,6 +16,7 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.outcome import NOT_BEGUN_MESSAGE
 from hanbeon.domain.retry import NOT_THE_WORK, FailureType, OnLost, RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.rule import Rule
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, lock_one
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook, LostAttempt
@@ -140,7 +141,7 @@ async def abort(tx: Tx, lanes: LaneCache, chain_id: int) -> WholeChain:
         tx.emit(_event(ChainEventType.ABORTED, chain, await now_us(tx)))
         await cancel_these(tx, lanes, [job["seq"]], tuple(UNFINISHED))
         return await whole_chain(tx, chain_id)
-    raise Conflict(f"chain {chain_id} goes on faster than it can be stopped; try again")
+    raise Conflict(Rule("chain_outruns_stop", chain=chain_id))
 
 
 async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> None:

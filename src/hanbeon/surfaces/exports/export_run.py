@@ -8,11 +8,11 @@ from typing import Any
 
 from hanbeon.domain.dead_letters import INVALID_OUTPUT_PATH
 from hanbeon.errors import PermanentError
-from hanbeon.rendering.export_work import ProgressPace, perform
-from hanbeon.rendering.renderer import Report
 from hanbeon.surfaces.exports.errors import InvalidOutputPath
 from hanbeon.surfaces.exports.jobs import JobType, output_name
 from hanbeon.surfaces.exports.paths import Missing, make_folder_of, open_below
+from hanbeon.surfaces.exports.rendering.export_work import ProgressPace, perform
+from hanbeon.surfaces.exports.rendering.renderer import Report
 from hanbeon.tasks.context import SyncContext
 
 INVALID_INPUT_PATH = "INVALID_INPUT_PATH"

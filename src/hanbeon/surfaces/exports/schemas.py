@@ -6,10 +6,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS
-from hanbeon.rendering.replay_format import DURATION_MOST_MS
 from hanbeon.rule import Rule
 from hanbeon.surfaces.exports.jobs import JobType
+from hanbeon.surfaces.exports.rendering.render_options import HEIGHTS, RATES, WIDTHS
+from hanbeon.surfaces.exports.rendering.replay_format import DURATION_MOST_MS
 from hanbeon.surfaces.exports.vocabulary import ExportEventType, ExportStatus
 from hanbeon.surfaces.schema import PageNumber, PageSize, PostBody, Request, Result
 from hanbeon.surfaces.validation import EXPECTED

@@ -16,7 +16,6 @@ from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, Follower
-from hanbeon.rendering.render_options import RenderOptions
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.events import event_bounds
@@ -28,6 +27,7 @@ from hanbeon.surfaces.exports.errors import ExportNotFound, ResultGone, ResultNo
 from hanbeon.surfaces.exports.events import present_progress, serializer
 from hanbeon.surfaces.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
 from hanbeon.surfaces.exports.paths import Missing, export_root, open_below
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
 from hanbeon.surfaces.exports.replays.rows import replay_number, replay_of
 from hanbeon.surfaces.exports.rows import ExportRecord, NewExport
 from hanbeon.surfaces.exports.serializers import export_view
@@ -145,10 +145,10 @@ class Exports(Service):
         """Subscribe to the events of a user's exports: after this one, or from now on with the present progress."""
         first: tuple[Delivered, ...] = ()
         if after is None:
-            place, first = await self._read(lambda tx: self._present(tx, by))
+            position, first = await self._read(lambda tx: self._present(tx, by))
         else:
-            place = await self._feed.place(after)
-        return broadcast.following(QUEUE, serializer(by, self._zone), place, by, first)
+            position = await self._feed.position(after)
+        return broadcast.following(QUEUE, serializer(by, self._zone), position, by, first)
 
     async def _present(self, tx: Tx, by: str) -> tuple[EventPosition, tuple[Delivered, ...]]:
         """The last event and the progress of unfinished exports, from one view of the database."""

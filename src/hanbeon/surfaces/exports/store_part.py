@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hanbeon.domain.job import RESERVED
 from hanbeon.store.dialect import quoted
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.statements import StorePart
@@ -13,7 +14,8 @@ PART = StorePart(
     Path(__file__).parent,
     {
         "export_types": quoted(JobType),
-        "export_tasks": quoted(task_of(each) for each in JobType),
+        # In two parts: with its dot it would be taken for the name of the schema.
+        "export_tasks": ", ".join(f"'{RESERVED[:-1]}' || '{task_of(each)[len(RESERVED) - 1 :]}'" for each in JobType),
         # The columns of the records of r, a replay, and of e, an export, with j, its job.
         "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
         "r.created_at",

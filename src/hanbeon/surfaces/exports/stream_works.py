@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hanbeon.errors import PermanentError
-from hanbeon.rendering.export_work import ProgressPace
-from hanbeon.rendering.renderer import Cancelled
 from hanbeon.settings import Settings
 from hanbeon.stream_worker import Reporter, Request, Result, Work, WorkCancelled, WorkFailed
 from hanbeon.surfaces.exports.export_run import check_input, render_export
 from hanbeon.surfaces.exports.jobs import JobType
 from hanbeon.surfaces.exports.paths import export_root, replay_root
+from hanbeon.surfaces.exports.rendering.export_work import ProgressPace
+from hanbeon.surfaces.exports.rendering.renderer import Cancelled
 
 
 class _Progress(NamedTuple):

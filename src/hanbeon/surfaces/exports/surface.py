@@ -10,6 +10,13 @@ SURFACE = Surface(
     service="hanbeon.surfaces.exports.service:Exports",
     api="hanbeon.surfaces.exports.operations",
     errors="hanbeon.surfaces.exports.errors",
+    statuses=(
+        ("invalid_output_path", 400),
+        ("replay_quota_exceeded", 413),
+        ("replay_too_large", 413),
+        ("result_gone", 410),
+    ),
+    settings="hanbeon.surfaces.exports.settings:ExportSettings",
     commands=(
         Command(
             "export",

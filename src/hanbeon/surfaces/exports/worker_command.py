@@ -49,7 +49,7 @@ def export_worker(
     from hanbeon.cli.location import settings_here
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.errors import InvalidInput
-    from hanbeon.rendering.libraries import check_installed
+    from hanbeon.surfaces.exports.rendering.libraries import check_installed
 
     log_to_stderr()
     settings = settings_here(redis_url=redis, export_concurrency=concurrency)

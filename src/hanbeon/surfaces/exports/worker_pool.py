@@ -7,12 +7,12 @@ from typing import Any
 
 from hanbeon.clock import Clock
 from hanbeon.engine.pool import TaskPool
-from hanbeon.rendering.libraries import is_installed
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.surfaces.exports.export_run import run_export
 from hanbeon.surfaces.exports.jobs import JobType, task_of
 from hanbeon.surfaces.exports.paths import export_root
+from hanbeon.surfaces.exports.rendering.libraries import is_installed
 from hanbeon.surfaces.exports.stream_call import ExportCall
 from hanbeon.tasks.task import PROCESS, Task, TaskOptions
 

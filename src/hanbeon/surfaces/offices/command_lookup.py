@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from hanbeon.cli.installation import open_installation, open_with_tasks
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.schemas import Office, Webhook
 from hanbeon.surfaces.offices.service import Offices
-from hanbeon.tasks.options import did_you_mean
 
 
 @contextlib.asynccontextmanager
@@ -45,12 +45,10 @@ async def find(offices: Offices, typed: str) -> Office:
             break
     if len(found) > 1:
         raise Conflict(
-            f"{len(found)} offices are named {quoted(typed)}; pass an id: {', '.join(each.id for each in found)}"
+            Rule("office_name_ambiguous", count=len(found), name=quoted(typed), ids=[each.id for each in found])
         )
     if not found:
-        raise NotFound(
-            f"there is no office {quoted(typed)}{did_you_mean(typed, names) or '; `hanbeon office list` shows them'}"
-        )
+        raise NotFound(Rule("office_not_listed", office=quoted(typed), nearest=suggested(typed, names)))
     return found[0]
 
 
@@ -65,10 +63,16 @@ def find_webhook(office: Office, typed: str) -> Webhook:
     found = [each for each in office.webhooks if typed in (each.id, each.url)]
     if len(found) > 1:
         raise Conflict(
-            f"{len(found)} webhooks have the URL {quoted(typed)}; pass an id: {', '.join(each.id for each in found)}"
+            Rule("webhook_url_ambiguous", count=len(found), url=quoted(typed), ids=[each.id for each in found])
         )
     if not found:
         known = [word for each in office.webhooks for word in (each.id, each.url)]
-        hint = did_you_mean(typed, known) or f"; `hanbeon office show {office.id} --json` shows them"
-        raise NotFound(f"office {quoted(office.name)} has no webhook {quoted(typed)}{hint}")
+        rule = Rule(
+            "webhook_not_listed",
+            office=quoted(office.name),
+            webhook=quoted(typed),
+            nearest=suggested(typed, known),
+            id=office.id,
+        )
+        raise NotFound(rule)
     return found[0]

@@ -12,6 +12,8 @@ class OfficeNotFound(NotFound):
 
     code = "office_not_found"
 
+    members = (*NotFound.members, "office_id")
+
     def __init__(self, office_id: str) -> None:
         self.office_id = office_id
         super().__init__(Rule("office_not_found", id=quoted(str(office_id))))

@@ -71,5 +71,5 @@ def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
     return details
 
 
-def source(office_id: str, zone: tzinfo) -> EventSource:
+def event_source(office_id: str, zone: tzinfo) -> EventSource:
     return EventSource(queue_of_office(office_id), lambda event: translated(event, office_id, zone))

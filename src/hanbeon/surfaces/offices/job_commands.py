@@ -296,7 +296,7 @@ def _read_batch(file: str) -> list[schemas.JobSpec]:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
         found = msgspec.json.decode(text)
     except OSError as error:
-        raise NotFound(f"{file} cannot be read: {error.strerror}; pass a JSON file, or - for stdin") from error
+        raise NotFound(Rule("jobs_file_unreadable", file=file, error=error.strerror)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(Rule("not_jobs_json", got=file, error=error), field="jobs") from error
     return convert(JobBatch, {"jobs": found} if isinstance(found, list) else found).jobs

@@ -56,7 +56,7 @@ async def make_jobs(
                 raise UnknownDependency(Rule("dependency_of_other_office", jobs=unknown), error.ids) from error
         except Changed:
             office = await _again(store, office)
-    raise Conflict(f"office {office.id} changes faster than jobs can be created in it; try again")
+    raise Conflict(Rule("office_changes", office=office.id))
 
 
 async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:

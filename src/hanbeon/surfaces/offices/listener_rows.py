@@ -28,7 +28,7 @@ class ListenerRecord(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     office_id: str
     kind: ListenerKind
-    place: int
+    position: int
     url: str
     secret: str | None = None
     events: list[str] | None = None
@@ -69,7 +69,7 @@ async def put_listeners(tx: Tx, before: Sequence[ListenerRecord], after: Sequenc
     last = await last_event_id(tx)
     rows = [
         {
-            **{name: getattr(each, name) for name in ("id", "office_id", "kind", "place", "url", "secret")},
+            **{name: getattr(each, name) for name in ("id", "office_id", "kind", "position", "url", "secret")},
             "events": None if each.events is None else to_json(each.events),
             "since": last,
         }

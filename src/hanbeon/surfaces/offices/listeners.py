@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Sequence
 
 import msgspec
-import uuid_utils
 from msgspec import UNSET
 
 from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput
+from hanbeon.ids import new_id
 from hanbeon.outbound.addresses import how_to_allow, why_refused
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import check_scheme, masked
@@ -32,14 +32,14 @@ def webhooks(
     """The webhooks after a change. One with the id or the address of a known webhook is that one."""
     left = [each for each in known if each.kind is ListenerKind.WEBHOOK]
     found = []
-    for place, each in enumerate(given):
-        with inside(f"webhooks[{place}]"):
-            found.append(_webhook(each, place, office_id, left, settings))
+    for position, each in enumerate(given):
+        with inside(f"webhooks[{position}]"):
+            found.append(_webhook(each, position, office_id, left, settings))
     return found
 
 
 def _webhook(
-    hook: WebhookBody | WebhookChange, place: int, office_id: str, left: list[ListenerRecord], settings: Settings
+    hook: WebhookBody | WebhookChange, position: int, office_id: str, left: list[ListenerRecord], settings: Settings
 ) -> ListenerRecord:
     known = _known(hook, left)
     url = _http_address(or_default(hook.url, "" if known is None else known.url), settings)
@@ -54,7 +54,7 @@ def _webhook(
     blank = known or _new(ListenerKind.WEBHOOK, office_id)
     return msgspec.structs.replace(
         blank,
-        place=place,
+        position=position,
         url=url,
         secret=secret,
         events=None if events is None else list(dict.fromkeys(each.value for each in events)),
@@ -102,12 +102,12 @@ def notifications(given: Sequence[str], office_id: str, known: Known, settings: 
     """The targets after a change. The address of a known one, masked as it is shown, means that one."""
     left = [each for each in known if each.kind is ListenerKind.NOTIFICATION]
     found = []
-    for place, each in enumerate(given):
-        blank = _known_target(each, left, f"notifications[{place}]")
+    for position, each in enumerate(given):
+        blank = _known_target(each, left, f"notifications[{position}]")
         if blank is None:
-            url = _target(each, f"notifications[{place}]", settings)
+            url = _target(each, f"notifications[{position}]", settings)
             blank = msgspec.structs.replace(_new(ListenerKind.NOTIFICATION, office_id), url=url)
-        found.append(msgspec.structs.replace(blank, place=place))
+        found.append(msgspec.structs.replace(blank, position=position))
     return found
 
 
@@ -129,4 +129,4 @@ def _target(given: str, field: str, settings: Settings) -> str:
 
 
 def _new(kind: ListenerKind, office_id: str) -> ListenerRecord:
-    return ListenerRecord(id=str(uuid_utils.uuid7()), office_id=office_id, kind=kind, place=0, url="")
+    return ListenerRecord(id=new_id(), office_id=office_id, kind=kind, position=0, url="")

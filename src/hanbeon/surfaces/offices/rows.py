@@ -11,9 +11,10 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict
+from hanbeon.rule import Rule
 from hanbeon.store.operations.dependencies import promote_these
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.operations.queues import add_queue, change_queue, leave_queues, take_up_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
@@ -68,7 +69,7 @@ async def lock_office(tx: Tx, office_id: str, expected: int | None = None) -> Of
     """Return the office, locked for a change; `expected` is the version that the caller has read."""
     office = await _one(tx, "lock_office", office_id)
     if expected is not None and office.version != expected:
-        raise Changed(f"office {office_id} has changed: it is at version {office.version}, not {expected}")
+        raise Changed(Rule("office_version", office=office_id, version=office.version, expected=expected))
     return office
 
 
@@ -78,12 +79,12 @@ async def keep_office(tx: Tx, office_id: str, expected: int | None = None) -> No
     if not rows:
         raise OfficeNotFound(office_id)
     if expected is not None and rows[0]["version"] != expected:
-        raise Changed(f"office {office_id} has changed in the meantime; try again")
+        raise Changed(Rule("office_changed", office=office_id))
 
 
 async def offices(tx: Tx, after: str | None, limit: int) -> Slice[OfficeRecord]:
     """Return a page of offices in the order of their ids."""
-    page: Slice[str] = fitting(keyed(await tx.fetch("office_page", after, limit + 1), "id"), limit)
+    page: Slice[str] = fit_page(keyed(await tx.fetch("office_page", after, limit + 1), "id"), limit)
     ids = to_json([str(office_id) for office_id in page.items])
     return page.of([_record(row) for row in await tx.fetch("offices", ids)])
 
@@ -106,7 +107,7 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     await leave_queues(tx, [office.queue])
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
-        raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or cancel them")
+        raise Conflict(Rule("office_has_jobs", office=office_id))
     await drop_listeners(tx, (await listeners_of(tx, [office_id])).get(office_id, []))
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))

@@ -20,7 +20,7 @@ CREATE TABLE hanbeon.listener (
   id @uuid PRIMARY KEY,
   office_id @uuid NOT NULL,
   kind text NOT NULL CHECK (kind IN (@listener_kinds)),
-  place integer NOT NULL,
+  position integer NOT NULL,
   url text NOT NULL,
   secret text,
   -- The event types that it subscribes to, as JSON; NULL: all.
@@ -36,7 +36,7 @@ CREATE TABLE hanbeon.listener (
   last_success_at bigint,
   disabled_at bigint
 );
-CREATE INDEX hanbeon_listener_office ON hanbeon.listener (office_id, kind, place);
+CREATE INDEX hanbeon_listener_office ON hanbeon.listener (office_id, kind, position);
 CREATE INDEX hanbeon_listener_since ON hanbeon.listener (since);
 
 -- The event up to which all messages to listeners have been created as jobs.

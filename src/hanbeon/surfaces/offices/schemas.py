@@ -56,7 +56,7 @@ Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
 Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 Delay = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
 Retries = Annotated[int, Meta(ge=0, le=RETRIES_MAX)]
-Place = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
+PriorityNumber = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
 LogLines = Annotated[int, Meta(ge=1, le=PAGE_LINES)]
 LogCursor = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$", extra={EXPECTED: Rule("after_cursor")})]
 AttemptNumber = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -171,7 +171,7 @@ class JobSpec(PostBody, frozen=True, kw_only=True):
     role: NameOrEmpty | None = None
     title: Title | None = None
     args: dict[str, Any] | None = None
-    priority: Place | None = None
+    priority: PriorityNumber | None = None
     urgent: bool | None = None
     depends_on: DependsOn | None = None
     timeout_ms: Milliseconds | None = None
@@ -229,7 +229,7 @@ class CancelAll(PostBody, frozen=True, kw_only=True):
 class Priority(Request, frozen=True, kw_only=True):
     """Lower runs before higher; urgent before all others."""
 
-    priority: Place | UnsetType | None = UNSET
+    priority: PriorityNumber | UnsetType | None = UNSET
     urgent: bool | UnsetType | None = UNSET
 
 

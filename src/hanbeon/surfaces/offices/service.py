@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Conflict
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
+from hanbeon.rule import Rule
 from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.tallies import stock
@@ -22,7 +23,7 @@ from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices import rows as offices
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
-from hanbeon.surfaces.offices.events import serializer, source, translated
+from hanbeon.surfaces.offices.events import event_source, serializer, translated
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.listener_rows import ListenerRecord, listeners_of
 from hanbeon.surfaces.offices.queue import queue_of_office
@@ -129,7 +130,7 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
             except Conflict:
                 if not cancel:
                     raise
-        raise Conflict(f"jobs of office {office_id} are created faster than they can be cancelled; try again")
+        raise Conflict(Rule("office_outruns_cancel", office=office_id))
 
     # The scheduler of an office
 
@@ -181,21 +182,21 @@ class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
     async def events(self, office_id: str, *, after: Cursor = 0) -> schemas.EventPage:
         """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
         await self._record(office_id)
-        return await read_page(self._feed, source(office_id, self._zone), after, schemas.EventPage)
+        return await read_page(self._feed, event_source(office_id, self._zone), after, schemas.EventPage)
 
     async def following(
         self, broadcast: Broadcast, office_id: str, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
         await self._record(office_id)
-        place = await self._feed.place(after)
-        return broadcast.following(queue_of_office(office_id), serializer(office_id, self._zone), place)
+        position = await self._feed.position(after)
+        return broadcast.following(queue_of_office(office_id), serializer(office_id, self._zone), position)
 
     async def follow(self, office_id: str, *, after: Cursor = 0) -> AsyncIterator[schemas.SchedulerEvent]:
         """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""
         await self._record(office_id)
-        place = (await self._feed.place(after)).without_gap()
-        async for event in self._feed.follow(place.after, queue_of_office(office_id)):
+        position = (await self._feed.position(after)).without_gap()
+        async for event in self._feed.follow(position.after, queue_of_office(office_id)):
             found = translated(event, office_id, self._zone)
             if found is not None:
                 yield found

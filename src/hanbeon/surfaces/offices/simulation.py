@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import Busy, Conflict
+from hanbeon.rule import Rule
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.job_search import mean_runs_us
 from hanbeon.store.tx import Tx
@@ -43,7 +44,7 @@ class BoundedTurns:
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn, and hold it for the duration of the block; raises Busy if too many wait."""
         if self._inside >= self._most:
-            raise Busy(f"{self._inside} {self._work} are under way or wait here, which is the most; try again later")
+            raise Busy(Rule("too_much_work", count=self._inside, work=self._work))
         self._inside += 1
         try:
             async with self._lock:
@@ -127,10 +128,7 @@ async def _unfinished(tx: Tx, office_id: str) -> _Unfinished:
         jobs += page.items
         more = page.more
         if len(jobs) > SIMULATED_MOST:
-            raise Conflict(
-                f"office {office_id} has over {SIMULATED_MOST:,} unfinished jobs, which is the most to simulate; "
-                "try again when fewer are left"
-            )
+            raise Conflict(Rule("office_too_large", office=office_id, most=SIMULATED_MOST))
     runs = await mean_runs_us(tx, office.queue, dict.fromkeys((job.task, job.role) for job in jobs))
     return _Unfinished(office, await queries.now_us(tx), jobs, await queries.dependencies_of_all(tx, jobs), runs)
 

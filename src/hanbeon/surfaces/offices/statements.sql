@@ -52,7 +52,7 @@ SELECT o.version FROM hanbeon.office AS o WHERE o.id = $1 @share
 SELECT l.n, l.role FROM hanbeon.lane AS l WHERE l.queue_id = $1 AND l.task = $2 ORDER BY l.n
 
 -- name: listener_by_id
-SELECT l.id, l.office_id, l.kind, l.place, l.url, l.secret, l.events, l.since, l.created_at, l.failures, l.failing_since,
+SELECT l.id, l.office_id, l.kind, l.position, l.url, l.secret, l.events, l.since, l.created_at, l.failures, l.failing_since,
   l.last_error, l.last_failure_at, l.last_success_at, l.disabled_at, o.name AS office_name
 FROM hanbeon.listener AS l JOIN hanbeon.office AS o ON o.id = l.office_id
 WHERE l.id = $1
@@ -71,11 +71,11 @@ SET failures = 0, failing_since = NULL, last_success_at = hanbeon.now()
 WHERE id = $1
 
 -- name: listeners_of
-SELECT l.id, l.office_id, l.kind, l.place, l.url, l.secret, l.events, l.since, l.created_at, l.failures, l.failing_since,
+SELECT l.id, l.office_id, l.kind, l.position, l.url, l.secret, l.events, l.since, l.created_at, l.failures, l.failing_since,
   l.last_error, l.last_failure_at, l.last_success_at, l.disabled_at, o.name AS office_name
 FROM hanbeon.listener AS l JOIN hanbeon.office AS o ON o.id = l.office_id
 WHERE l.office_id @in($1 @uuid)
-ORDER BY l.office_id, l.kind, l.place
+ORDER BY l.office_id, l.kind, l.position
 
 -- name: lock_office
 SELECT o.id, o.name, o.config, o.sessions, o.version, o.created_at, o.changed_at
@@ -113,11 +113,11 @@ ORDER BY o.id
 
 -- name: put_listeners
 -- An existing listener keeps its history; one that is enabled again starts a new one.
-INSERT INTO hanbeon.listener (id, office_id, kind, place, url, secret, events, since, created_at)
-SELECT r.id, r.office_id, r.kind, r.place, r.url, r.secret, r.events, r.since, hanbeon.now()
-FROM @rows($1 AS r; id @uuid, office_id @uuid, kind text, place integer, url text, secret text, events text, since bigint)
+INSERT INTO hanbeon.listener (id, office_id, kind, position, url, secret, events, since, created_at)
+SELECT r.id, r.office_id, r.kind, r.position, r.url, r.secret, r.events, r.since, hanbeon.now()
+FROM @rows($1 AS r; id @uuid, office_id @uuid, kind text, position integer, url text, secret text, events text, since bigint)
 WHERE true
-ON CONFLICT (id) DO UPDATE SET place = excluded.place, url = excluded.url, secret = excluded.secret, events = excluded.events
+ON CONFLICT (id) DO UPDATE SET position = excluded.position, url = excluded.url, secret = excluded.secret, events = excluded.events
 
 -- name: relay_state
 -- Whether there are listeners, and whether there are events to relay: the only query of an idle relay.

@@ -10,6 +10,7 @@ SURFACE = Surface(
     service="hanbeon.surfaces.offices.service:Offices",
     api="hanbeon.surfaces.offices.operations",
     errors="hanbeon.surfaces.offices.errors",
+    settings="hanbeon.surfaces.offices.settings:OfficeSettings",
     commands=(
         Command(
             "office",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
+from hanbeon.rule import Rule
 from hanbeon.surfaces.installation import Installation
 from hanbeon.surfaces.schedules.schemas import Schedule
-from hanbeon.tasks.options import did_you_mean
 
 _HINT_CANDIDATES = 1_000
 
@@ -20,8 +20,7 @@ async def find(app: Installation, typed: str) -> Schedule:
     if found:
         return found[0]
     names = [each.name for each in (await app.schedules.list(limit=_HINT_CANDIDATES)).items if each.name is not None]
-    hint = did_you_mean(typed, names) or "; `hanbeon schedule list` shows them"
-    raise NotFound(f"there is no schedule {quoted(typed)}{hint}")
+    raise NotFound(Rule("schedule_not_listed", schedule=quoted(typed), nearest=suggested(typed, names)))
 
 
 async def declared_names(app: Installation) -> list[str] | None:

@@ -16,9 +16,9 @@ from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus
 _STYLES: dict[ExecutionStatus, str] = {}
 for _phase, _word in STATUS.items():  # The first phase of a status is the one that it is named after.
     _STYLES.setdefault(_word, STATE_STYLES[STATES[_phase]])
-SCHEDULE_HEADINGS = ("schedule", "task", "when", "next fire", "last fire", "notes")
+SCHEDULE_HEADINGS = ("schedule", "task", "when", "next fire", "last fire", "last run", "notes")
 PREVIEW_HEADINGS = ("next fires", "notes")
-FIRE_HEADINGS = ("fire", "outcome", "reason", "execution", "recorded")
+FIRE_HEADINGS = ("fire", "outcome", "reason", "status", "execution", "recorded")
 EXECUTION_HEADINGS = ("execution", "task", "type", "status", "scheduled", "started", "ended", "retries", "note")
 
 
@@ -54,7 +54,18 @@ def schedule_row(schedule: schemas.Schedule, zone: str, live: Collection[str] | 
     if schedule.cron and schedule.timezone != zone:
         when += f" {schedule.timezone}"
     fires = (to_seconds(schedule.next_fire_at), to_seconds(schedule.last_fire_at))
-    return [title(schedule), schedule.task_id, when, *fires, "; ".join(notes(schedule, live))]
+    return [
+        title(schedule),
+        schedule.task_id,
+        when,
+        *fires,
+        _status(schedule.last_status),
+        "; ".join(notes(schedule, live)),
+    ]
+
+
+def _status(status: ExecutionStatus | None) -> Cell:
+    return "" if status is None else Text(status.value, style=_STYLES[status])
 
 
 def schedule_facts(schedule: schemas.Schedule, live: Collection[str] | None) -> list[tuple[str, str | None]]:
@@ -79,6 +90,7 @@ def fire_row(fire: schemas.Fire) -> list[Cell]:
         to_seconds(fire.fire_at),
         fire.outcome.value,
         reason.strip(),
+        _status(fire.status),
         fire.execution_id or "",
         to_seconds(fire.recorded_at),
     ]

@@ -35,7 +35,7 @@ class InForce(msgspec.Struct, frozen=True):
     definition: Definition
     paused: bool = False
 
-    def plain(self) -> dict[str, Any]:
+    def as_table(self) -> dict[str, Any]:
         """Return every declarable field in the form of a declaration."""
         timing, definition = self.definition.timing, self.definition
         fields = {name: getattr(timing, field) for name, field in _TIMING.items()}
@@ -55,7 +55,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
 
 def declaration(name: str, whole: InForce, named: Collection[str]) -> Declaration:
     """Build a declaration. The time zone always counts as named: its default is a setting, and may change with it."""
-    plain = whole.plain()
+    plain = whole.as_table()
     return Declaration(name=name, whole=whole, fields={field: plain[field] for field in {"timezone", *named}})
 
 
@@ -70,7 +70,7 @@ def changed_fields(before: Fields, after: Fields) -> frozenset[str]:
 
 def overridden(declared: Fields, in_force: InForce) -> list[str]:
     """Return the declared fields that have another value now, because an operator changed them."""
-    plain = in_force.plain()
+    plain = in_force.as_table()
     return sorted(field for field, value in declared.items() if plain[field] != value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ from hanbeon.surfaces.schema import Name
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task
-from hanbeon.zones import zone_of
+from hanbeon.zones import check_not_naive, zone_of
 
 FIELDS = DeclaredSettings.__struct_fields__
 """Fields of a declared schedule: those of any schedule but its name."""
@@ -33,9 +34,13 @@ class DeclaredSchedule(msgspec.Struct, frozen=True):
     name: str
     task: str
     fields: dict[str, Any]
+    naive: dict[str, dt.datetime] = {}
+    """Naive moments from code, for which the settings must choose a zone."""
 
     def resolved(self, tasks: Tasks, settings: Settings) -> Declaration:
         """Return it with its arguments checked, if the task is among these."""
+        for field, moment in self.naive.items():
+            check_not_naive(moment, settings.zone_of_naive, field)
         definition = definitions.definition_of(self.fields, settings.zone)
         if self.task in tasks:
             packed = tasks[self.task].signature.pack((), self.fields.get("args") or {})
@@ -81,7 +86,12 @@ class DeclaredSchedules:
 
     def declare(self, name: str, fields: Mapping[str, Any]) -> None:
         """Check the fields of a schedule, and declare it in code."""
-        self.add(declared_schedule(name, {**fields, "task": name_of_task(fields["task"])}))
+        declared = declared_schedule(name, {**fields, "task": name_of_task(fields["task"])})
+        if "timezone" not in declared.fields:
+            moments = ((field, value) for field, value in fields.items() if isinstance(value, dt.datetime))
+            naive = {field: moment for field, moment in moments if moment.tzinfo is None}
+            declared = msgspec.structs.replace(declared, naive=naive)
+        self.add(declared)
 
     def check(self, origin: str, schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> None:
         """Reject a set if one of its names is declared elsewhere, or if arguments do not match their task."""

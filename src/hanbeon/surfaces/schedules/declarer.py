@@ -1,27 +1,129 @@
-"""Puts declared schedules in force when a worker starts, and after a reload."""
+"""Declared schedules: created, adopted or changed where the declaration differs from the last one."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import uuid_utils
+import msgspec
 
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import InvalidInput, UnknownTask
+from hanbeon.ids import new_id
 from hanbeon.logs import get_logger
+from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
 from hanbeon.store.operations.instances import instances
+from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.store import Store
-from hanbeon.surfaces.schedules.declaration import Declaration
-from hanbeon.surfaces.schedules.declaration_rows import (
-    DeclarationOutcome,
-    DeclarationResult,
-    declare_schedule,
-    declared_schedules,
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.schedules.declaration import Declaration, InForce, changed_fields, overridden, reconciled
+from hanbeon.surfaces.schedules.errors import ScheduleNameTaken
+from hanbeon.surfaces.schedules.rows import (
+    ScheduleRecord,
+    add_schedule,
+    change_schedule,
+    schedule_record,
+    schedules_named,
 )
 
 _log = get_logger("hanbeon.engine")
 _STAYS = "it continues as it is; `hanbeon schedule delete` ends it"
 _NOBODY = f"no live worker declares it now; {_STAYS}"
 _NO_LONGER = f"the file declared it before; {_STAYS}"
+
+
+class DeclarationOutcome(enum.StrEnum):
+    """The effect of a declaration."""
+
+    SAME = "same"
+    """None: it equals the last declaration."""
+    MADE = "made"
+    ADOPTED = "adopted"
+    """A schedule of this name existed. It is unchanged; from now on changes of the declaration change it."""
+    CHANGED = "changed"
+    REVIVED = "revived"
+    """An operator had deleted it, and the declaration has changed since."""
+
+
+class DeclarationResult(NamedTuple):
+    """The effect of a declaration, the affected fields, and the schedule afterwards."""
+
+    outcome: DeclarationOutcome
+    schedule: ScheduleRecord
+    fields: list[str]
+
+
+async def declared_schedules(tx: Tx) -> list[ScheduleRecord]:
+    """Return all schedules that were ever declared, including deleted ones."""
+    return [schedule_record(row) for row in await tx.fetch("declared_schedules")]
+
+
+async def declare_schedule(tx: Tx, declared: Declaration, new_id: str, by: str) -> DeclarationResult:
+    """Apply a declaration where it differs from the last one of that name.
+
+    Repeating the same declaration changes nothing, so changes by an operator are kept.
+    """
+    found = await schedules_named(tx, [declared.name])
+    if not found:
+        try:
+            return DeclarationResult(
+                DeclarationOutcome.MADE, await _make(tx, declared, new_id, by), sorted(declared.fields)
+            )
+        except ScheduleNameTaken:  # By another instance, just now: it has committed, so its row can be locked.
+            found = await schedules_named(tx, [declared.name])
+    (schedule,) = found
+    if schedule.declared is None:
+        adopted = await change_schedule(tx, schedule, msgspec.structs.replace(schedule, declared=dict(declared.fields)))
+        return DeclarationResult(DeclarationOutcome.ADOPTED, adopted, overridden(declared.fields, _in_force(adopted)))
+    fields = changed_fields(schedule.declared, declared.fields)
+    if not fields:
+        return DeclarationResult(DeclarationOutcome.SAME, schedule, [])
+    deleted = schedule.deleted_at is not None
+    after = declared.whole if deleted else reconciled(_in_force(schedule), declared, fields)
+    changed = msgspec.structs.replace(
+        schedule,
+        task_id=await _task_id(tx, after.task) if after.task != schedule.task else schedule.task_id,
+        task=after.task,
+        definition=after.definition,
+        paused=after.paused,
+        declared=dict(declared.fields),
+        deleted_at=None,
+    )
+    outcome = DeclarationOutcome.REVIVED if deleted else DeclarationOutcome.CHANGED
+    return DeclarationResult(outcome, await change_schedule(tx, schedule, changed), sorted(fields))
+
+
+async def _make(tx: Tx, declared: Declaration, new_id: str, by: str) -> ScheduleRecord:
+    whole, now = declared.whole, await now_us(tx)
+    new = ScheduleRecord(
+        id=new_id,
+        name=declared.name,
+        task_id=await _task_id(tx, whole.task),
+        task=whole.task,
+        definition=whole.definition,
+        paused=whole.paused,
+        considered_to=now,
+        timed_since=now,
+        declared=dict(declared.fields),
+        created_by=by,
+    )
+    return await add_schedule(tx, new)
+
+
+async def _task_id(tx: Tx, task: str) -> int:
+    found = await find_tasks(tx, [task])
+    if not found:
+        raise UnknownTask(
+            Rule("task_not_registered_yet", task=quoted(task)),
+            field="task_id",
+        )
+    return found[0].id
+
+
+def _in_force(schedule: ScheduleRecord) -> InForce:
+    return InForce(schedule.task, schedule.definition, schedule.paused)
 
 
 class ScheduleDeclarer:
@@ -61,9 +163,9 @@ class ScheduleDeclarer:
             _log.warning("schedule_no_longer_declared", schedule=name, reason=reason)
 
     async def _declare(self, declaration: Declaration, by: str) -> None:
-        new_id = str(uuid_utils.uuid7())
+        schedule_id = new_id()
         try:
-            done = await self._store.write(lambda tx: declare_schedule(tx, declaration, new_id, by))
+            done = await self._store.write(lambda tx: declare_schedule(tx, declaration, schedule_id, by))
         except InvalidInput as error:
             _log.error("schedule_not_declared", schedule=declaration.name, error=str(error))
             return

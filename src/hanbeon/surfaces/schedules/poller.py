@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from zoneinfo import ZoneInfo
 
-import uuid_utils
-
 from hanbeon.clock import MICROS, Clock, SystemClock, iso, micros
 from hanbeon.engine.loop import AGAIN
+from hanbeon.ids import new_id
 from hanbeon.logs import get_logger, log_enabled
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
@@ -97,16 +96,12 @@ class SchedulePoller:
         return fired.schedules
 
     async def _due(self, tx: Tx) -> Firing:
-        return await fires.fire_due(tx, self._store.lanes, _new_id, micros(self.settings.misfire_grace), _AT_ONCE)
+        return await fires.fire_due(tx, self._store.lanes, new_id, micros(self.settings.misfire_grace), _AT_ONCE)
 
     async def _turns(self, tx: Tx) -> Firing:
-        fired = await fires.fire_waiting(tx, self._store.lanes, _new_id, _AT_ONCE, self._turn_after)
+        fired = await fires.fire_waiting(tx, self._store.lanes, new_id, _AT_ONCE, self._turn_after)
         self._turn_after = fired.last_id
         return fired
-
-
-def _new_id() -> str:
-    return str(uuid_utils.uuid7())
 
 
 def _log_fires(fired: Firing, zone: ZoneInfo) -> None:

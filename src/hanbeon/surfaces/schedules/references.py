@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -10,9 +9,9 @@ from zoneinfo import ZoneInfo
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
+from hanbeon.surfaces.moment import with_moments_as_text
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.tasks.task import Task
-from hanbeon.zones import zone_of
 
 AnyTask = Task[..., Any] | str
 AnySchedule = schemas.Schedule | str
@@ -36,18 +35,7 @@ def key_of_schedule(schedule: Any) -> str:
     raise InvalidInput(Rule("must_be", what=Rule("schedule_reference"), got=quoted(schedule)), field="schedule")
 
 
-def as_json(fields: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
+def as_json(fields: Mapping[str, Any], zone: ZoneInfo | None) -> dict[str, Any]:
     """Convert Python keywords to JSON values: tasks to names, moments to text."""
-    return {name: _as_json(value, fields, zone) for name, value in fields.items()}
-
-
-def _as_json(value: Any, fields: Mapping[str, Any], zone: ZoneInfo) -> Any:
-    if isinstance(value, Task):
-        return value.name
-    if not isinstance(value, dt.datetime):
-        return value
-    if value.tzinfo is None and value.fold:
-        # In ISO-8601 only the offset distinguishes the second of two equal local times.
-        named = fields.get("timezone")
-        value = value.replace(tzinfo=zone_of(named) if isinstance(named, str) else zone)
-    return value.isoformat()
+    names = {name: value.name if isinstance(value, Task) else value for name, value in fields.items()}
+    return with_moments_as_text(names, zone)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.job import is_id
+from hanbeon.domain.lifecycle import State
 from hanbeon.domain.timing.fire_times import jitter_of
 from hanbeon.errors import Changed
-from hanbeon.store.operations.pages import Slice, fitting, keyed
+from hanbeon.rule import Rule
+from hanbeon.store.operations.pages import Slice, fit_page, keyed
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.schedules.definition import Definition
@@ -56,6 +58,21 @@ class FireRecord(msgspec.Struct, frozen=True, kw_only=True):
     execution_id: str | None
     more: int
     recorded_at: int
+    state: State | None
+    """That of its execution, while that is kept."""
+
+
+class LastExecution(NamedTuple):
+    """The last execution of a schedule that has ended."""
+
+    id: str
+    state: State
+
+
+async def last_executions(tx: Tx, schedule_ids: Sequence[str]) -> dict[str, LastExecution]:
+    """Return that of each of these schedules, if any has ended and is kept."""
+    rows = await tx.fetch("last_executions", to_json([{"id": each} for each in schedule_ids])) if schedule_ids else ()
+    return {row["schedule_id"]: LastExecution(row["id"], State(row["state"])) for row in rows}
 
 
 async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
@@ -111,7 +128,7 @@ async def lock_schedule(tx: Tx, schedule_id: str, expected: int | None = None) -
     if not found or found[0].deleted_at is not None:
         raise ScheduleNotFound(schedule_id)
     if expected is not None and found[0].version != expected:
-        raise Changed(f"schedule {schedule_id} has changed: it is at version {found[0].version}, not {expected}")
+        raise Changed(Rule("schedule_version", schedule=schedule_id, version=found[0].version, expected=expected))
     return found[0]
 
 
@@ -139,7 +156,7 @@ async def schedules(
         rows = await tx.fetch("schedules_paused", start, most)
     else:
         rows = await tx.fetch("schedules", start, most, paused)
-    page: Slice[str] = fitting(keyed(rows, "id"), limit)
+    page: Slice[str] = fit_page(keyed(rows, "id"), limit)
     ids = to_json([str(schedule_id) for schedule_id in page.items])
     return page.of([schedule_record(row) for row in (await tx.fetch("schedules_by_id", ids) if page.items else ())])
 

@@ -217,6 +217,8 @@ class Schedule(Result, frozen=True, kw_only=True):
     paused: bool
     next_fire_at: str | None
     last_fire_at: str | None
+    last_status: ExecutionStatus | None
+    last_execution_id: str | None
     waiting: list[str]
     declared: bool
     overridden: list[str]
@@ -250,6 +252,7 @@ class Fire(Result, frozen=True, kw_only=True):
     outcome: FireOutcome
     reason: FireReason | None
     execution_id: str | None
+    status: ExecutionStatus | None
     more: int
     recorded_at: str
 

@@ -12,7 +12,7 @@ from hanbeon.surfaces.job_view import explanation_view
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.declaration import InForce, overridden
 from hanbeon.surfaces.schedules.definitions import fields_of
-from hanbeon.surfaces.schedules.rows import FireRecord, ScheduleRecord
+from hanbeon.surfaces.schedules.rows import FireRecord, LastExecution, ScheduleRecord
 from hanbeon.surfaces.schedules.vocabulary import error_code, status_of
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.stored_json import StoredJson, decoded
@@ -24,7 +24,7 @@ class Serializer:
     def __init__(self, zone: ZoneInfo, stored_json: StoredJson = decoded) -> None:
         self._zone, self._json = zone, stored_json
 
-    def schedule(self, schedule: ScheduleRecord) -> schemas.Schedule:
+    def schedule(self, schedule: ScheduleRecord, last: LastExecution | None) -> schemas.Schedule:
         return schemas.Schedule(
             id=schedule.id,
             name=schedule.name,
@@ -33,6 +33,8 @@ class Serializer:
             paused=schedule.paused,
             next_fire_at=self._iso(schedule.next_fire_at),
             last_fire_at=self._iso(schedule.last_fire_at),
+            last_status=None if last is None else status_of(last.state),
+            last_execution_id=None if last is None else last.id,
             waiting=[self._at(each) for each in schedule.waiting],
             declared=schedule.declared is not None,
             overridden=_overridden(schedule),
@@ -85,6 +87,7 @@ class Serializer:
             outcome=fire.outcome,
             reason=fire.reason,
             execution_id=fire.execution_id,
+            status=None if fire.state is None else status_of(fire.state),
             more=fire.more,
             recorded_at=self._at(fire.recorded_at),
         )

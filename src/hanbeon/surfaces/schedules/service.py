@@ -74,7 +74,7 @@ class Schedules(Service):
             definitions.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
 
-        return self._serializer.schedule(await self._write(add))
+        return await self._shown(await self._write(add))
 
     async def list(self, **query: Unpack[keywords.ScheduleQueryFields]) -> schemas.SchedulePage:
         """Schedules in the order of their creation; continue with the page's `next_cursor`."""
@@ -82,14 +82,15 @@ class Schedules(Service):
         size = filter.pop("limit", _PAGE_SIZE)
         after = filter.pop("cursor", None)
         found = await self._read(lambda tx: schedules.schedules(tx, after, size, **filter))
+        last = await self._read(lambda tx: schedules.last_executions(tx, [each.id for each in found.items]))
         return schemas.SchedulePage(
-            items=[self._serializer.schedule(each) for each in found.items],
+            items=[self._serializer.schedule(each, last.get(each.id)) for each in found.items],
             next_cursor=found.cursor(lambda schedule: schedule.id),
         )
 
     async def get(self, schedule: AnySchedule) -> schemas.Schedule:
         """One schedule, by its id or its name."""
-        return self._serializer.schedule(await self._record(schedule))
+        return await self._shown(await self._record(schedule))
 
     async def change(
         self,
@@ -111,7 +112,7 @@ class Schedules(Service):
             locked = await schedules.lock_schedule(tx, before.id, expected)
             return await schedules.change_schedule(tx, locked, await self._changed(tx, locked, given))
 
-        return self._serializer.schedule(await self._write(change))
+        return await self._shown(await self._write(change))
 
     async def _changed(self, tx: Tx, schedule: ScheduleRecord, given: dict[str, Any]) -> ScheduleRecord:
         """A locked schedule with the changes applied."""
@@ -269,8 +270,12 @@ class Schedules(Service):
     def _serializer(self) -> Serializer:
         return Serializer(self._zone, self._stored_json)
 
+    async def _shown(self, record: ScheduleRecord) -> schemas.Schedule:
+        last = await self._read(lambda tx: schedules.last_executions(tx, [record.id]))
+        return self._serializer.schedule(record, last.get(record.id))
+
     def _json(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return as_json(fields, self._zone)
+        return as_json(fields, self._zone_of_naive)
 
     async def _record(self, schedule: AnySchedule) -> ScheduleRecord:
         key = key_of_schedule(schedule)

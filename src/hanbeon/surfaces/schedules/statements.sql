@@ -114,7 +114,8 @@ WHERE s.due_at <= (SELECT hanbeon.now())
 ORDER BY s.due_at LIMIT $1 @lock_skip
 
 -- name: fires_of
-SELECT f.fire_at, f.outcome, f.reason, CAST(f.execution_id AS text) AS execution_id, f.more, f.recorded_at
+SELECT f.fire_at, f.outcome, f.reason, CAST(f.execution_id AS text) AS execution_id, f.more, f.recorded_at,
+  (SELECT j.state FROM hanbeon.job AS j WHERE @has_id(j; f.execution_id)) AS state
 FROM hanbeon.fire AS f
 WHERE f.schedule_id = $1 AND f.fire_at < $2 AND (CAST($3 AS text) IS NULL OR f.outcome = $3)
 ORDER BY f.fire_at DESC LIMIT $4
@@ -125,6 +126,16 @@ INSERT INTO hanbeon.fire (schedule_id, fire_at, outcome, reason, execution_id, m
 SELECT r.schedule_id, r.fire_at, r.outcome, r.reason, r.execution_id, coalesce(r.more, 0), n.now
 FROM @rows($1 AS r; schedule_id @uuid, fire_at bigint, outcome text, reason text, execution_id @uuid, more bigint)
 CROSS JOIN (SELECT hanbeon.now() AS now) AS n
+
+-- name: last_executions
+-- The last executions of these schedules that have ended: from the newest back, past those that have not.
+SELECT CAST(r.id AS text) AS schedule_id, CAST(j.id AS text) AS id, j.state
+FROM @rows($1 AS r; id @uuid)
+JOIN hanbeon.job AS j ON j.seq = (
+  SELECT e.job FROM hanbeon.execution AS e JOIN hanbeon.job AS d ON d.seq = e.job
+  WHERE e.schedule_id = r.id AND d.finished_at IS NOT NULL
+  ORDER BY e.job DESC LIMIT 1
+)
 
 -- name: lock_schedule
 SELECT @schedule_columns

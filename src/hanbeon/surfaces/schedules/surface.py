@@ -12,6 +12,7 @@ SURFACE = Surface(
     service="hanbeon.surfaces.schedules.service:Schedules",
     api="hanbeon.surfaces.schedules.operations",
     errors="hanbeon.surfaces.schedules.errors",
+    settings="hanbeon.surfaces.schedules.settings:ScheduleSettings",
     commands=(
         Command(
             "schedule",
@@ -39,6 +40,6 @@ SURFACE = Surface(
     file="hanbeon.surfaces.schedules.file_section:SECTION",
     declarations="hanbeon.surfaces.schedules.declarations:DeclaredSchedules",
     retention="hanbeon.surfaces.schedules.store_part:RETENTION",
-    job_place="hanbeon.surfaces.schedules.place:place_of_job",
+    job_place="hanbeon.surfaces.schedules.vocabulary:place_of_job",
     docs="schedules.md",
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping
 
+from hanbeon.domain.executions import cause_of
+from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import PHASES, TERMINAL, Phase, State, total
 from hanbeon.domain.totals import Total
+from hanbeon.surfaces.surface import JobPlace
 
 
 class FireOutcome(enum.StrEnum):
@@ -81,3 +84,8 @@ def error_code(state: State, failure_type: str | None) -> str | None:
     if state is State.CANCELLED:
         return CANCELLED
     return failure_type.upper() if state is State.FAILED and failure_type else None
+
+
+def place_of_job(job: JobRecord) -> JobPlace | None:
+    """Return where operators find a job that is an execution."""
+    return None if cause_of(job.idempotency_key) is None else JobPlace(f"/api/executions/{job.id}")

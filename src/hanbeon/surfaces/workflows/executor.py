@@ -56,7 +56,7 @@ class WorkflowWork:
 
     def _ended(self, task: asyncio.Task[Outcome]) -> None:
         self._executor.running.discard(self)
-        report(self._call, self._done, lambda: None if task.cancelled() else task.result())
+        report(self._done, lambda: None if task.cancelled() else task.result())
 
 
 async def _body(executor: WorkflowExecutor, call: Call) -> Outcome:
@@ -74,4 +74,4 @@ async def _body(executor: WorkflowExecutor, call: Call) -> Outcome:
     except HanbeonError as error:
         return raised(error)
     except Exception as error:
-        return failed(call, error)
+        return failed(error)

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.templates import Budget, TemplateError, variables
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import shown_target
-from hanbeon.store.operations.pages import Slice, fitting
+from hanbeon.store.operations.pages import Slice, fit_page
 from hanbeon.surfaces.workflows.checks import STEPS, TARGET
 from hanbeon.surfaces.workflows.definition import Definition
 from hanbeon.surfaces.workflows.rows import WorkflowRecord
@@ -40,7 +40,7 @@ def rendered_messages(
         zone=zone_of(record.timezone),
         outputs={**_placeholders(definition), **outputs},
     )
-    return fitting(((each, len(msgspec.json.encode(each))) for each in _messages(definition, values)), sys.maxsize)
+    return fit_page(((each, len(msgspec.json.encode(each))) for each in _messages(definition, values)), sys.maxsize)
 
 
 def _messages(definition: Definition, values: Mapping[str, Any]) -> Iterator[RenderedMessage]:

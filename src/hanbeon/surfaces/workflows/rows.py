@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.job import JobRecord
-from hanbeon.store.operations.pages import Slice, fitting
+from hanbeon.store.operations.pages import Slice, fit_page
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.surface import JobPlace
 from hanbeon.surfaces.workflows.definition import Definition, ScheduleConfig, read_config, read_definition
@@ -138,7 +138,7 @@ async def workflows(tx: Tx, after: int, limit: int, status: WorkflowStatus | Non
     """Return workflows in the order of their creation; a page ends early if they are large."""
     rows = await tx.fetch("workflows", after, limit + 1, status)
     found = {row["seq"]: workflow_record(row) for row in rows}
-    page = fitting([(seq, len(each.definition)) for seq, each in found.items()], limit)
+    page = fit_page([(seq, len(each.definition)) for seq, each in found.items()], limit)
     return page.of([found[seq] for seq in page.items])
 
 

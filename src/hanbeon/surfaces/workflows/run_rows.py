@@ -14,6 +14,7 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import Backoff, FailureType, RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.rule import Rule
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations.cancel import cancel_these, requeue_owned
 from hanbeon.store.operations.dependencies import promote_these
@@ -269,7 +270,7 @@ async def retry(tx: Tx, lanes: LaneCache, workflow_id: str, run_id: str) -> RunR
     await workflow_by_id(tx, workflow_id)
     run = await run_by_id(tx, workflow_id, run_id)
     if run.status not in (RunEnd.FAILED, RunEnd.CANCELLED):
-        raise WorkflowWrongState(f"run {run_id} is {run.status or 'unfinished'}; only one that failed can be retried")
+        raise WorkflowWrongState(Rule("run_not_failed", run=run_id, status=run.status or "unfinished"))
     await requeue_owned(tx, lanes, run_id)
     # After the job, as at the end of a run.
     await keep_workflow(tx, workflow_id)
@@ -391,4 +392,4 @@ async def in_rounds(act: Callable[[], Awaitable[T]]) -> T:
     for _ in range(_ROUNDS):
         with contextlib.suppress(RunChanged):
             return await act()
-    raise Conflict("the workflow changes faster than it can be written; try again")
+    raise Conflict(Rule("workflow_changes"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hanbeon.domain.templates import variables
 from hanbeon.errors import InvalidInput
 from hanbeon.messages import Messenger, secret_names
-from hanbeon.outbound.messages import place_of
+from hanbeon.outbound.messages import destination_of
 from hanbeon.outbound.origin import Origin, split_url
-from hanbeon.outbound.secrets import HTTP_USE, Place, Secrets
+from hanbeon.outbound.secrets import HTTP_USE, Destination, Secrets
 from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.checks import SECRETS, STEPS, TARGET, filled, texts_of
 from hanbeon.surfaces.workflows.definition import Definition, Step
@@ -21,12 +21,14 @@ def check_secret_use(definition: Definition, messenger: Messenger) -> None:
     """Raise InvalidInput with the field whose secret must not go there, or is an admin's to use."""
     for index, step in enumerate(definition.steps):
         for field, text, _, may in texts_of(step):
-            place = f"steps[{index}].{field}"
+            destination = f"steps[{index}].{field}"
             if may and step.type is StepType.HTTP:
                 origin = split_url(_beginning(step.url or ""), "url")[0]
-                check_names(secret_names(text), origin, messenger.secrets, trusted=definition.trusted, field=place)
+                check_names(
+                    secret_names(text), origin, messenger.secrets, trusted=definition.trusted, field=destination
+                )
             elif may and field.endswith(TARGET):
-                _check_target(text, messenger, trusted=definition.trusted, field=place)
+                _check_target(text, messenger, trusted=definition.trusted, field=destination)
     for number, text in enumerate(definition.notifications):
         _check_target(text, messenger, trusted=definition.trusted, field=f"notifications[{number}]")
 
@@ -34,7 +36,7 @@ def check_secret_use(definition: Definition, messenger: Messenger) -> None:
 def check_names(names: list[str], origin: Origin, secrets: Secrets, *, trusted: bool, field: str | None = None) -> None:
     """Reject secrets that must not be sent to this origin by an HTTP step."""
     for name in names:
-        secrets.check_use(name, HTTP_USE, Place(origin.host, origin.port), trusted=trusted, field=field)
+        secrets.check_use(name, HTTP_USE, Destination(origin.host, origin.port), trusted=trusted, field=field)
 
 
 def secrets_of(step: Step) -> dict[str, list[str]]:
@@ -69,8 +71,8 @@ def _check_fixed(text: str, field: str) -> None:
     if all(name.startswith(f"{SECRETS}.") for name in variables(text)):
         return
     # With an address for a value, some targets are none at all, and then their receiver is as written.
-    places = [place_of(filled(text, probe)) for probe in _PROBES]
-    if places[0] != places[1] or places[2] != places[3]:
+    destinations = [destination_of(filled(text, probe)) for probe in _PROBES]
+    if destinations[0] != destinations[1] or destinations[2] != destinations[3]:
         raise InvalidInput(Rule("host_with_secret"), field=field)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Unpack
 from zoneinfo import ZoneInfo
@@ -13,11 +14,13 @@ import msgspec
 from hanbeon.domain.job import check_size, is_id
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import Changed
+from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.job_view import explanation_view
+from hanbeon.surfaces.moment import with_moments_as_text
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate
@@ -56,7 +59,7 @@ class Workflows(SchedulerEndpoints):
     ) -> schemas.Workflow:
         """Save a workflow: a draft, or with `status="active"` one that runs; `wait`: see `activate`."""
         seconds = _seconds(wait)
-        return await self._with_run(await self._save(_json(fields), new_id(0), by), seconds)
+        return await self._with_run(await self._save(self._json(fields), new_id(0), by), seconds)
 
     async def declare(self, name: str, fields: Mapping[str, Any]) -> str:
         """Apply a declaration where it differs from the last one of that name; return what was done.
@@ -141,7 +144,7 @@ class Workflows(SchedulerEndpoints):
         `expected` is the `version` that you have seen: if it has changed since, nothing is written.
         """
         workflow_id = _id(workflow)
-        given = given_fields(validate(schemas.WorkflowChanges, _json(fields)))
+        given = given_fields(validate(schemas.WorkflowChanges, self._json(fields)))
 
         async def change() -> WorkflowRecord:
             seen = await self._read(lambda tx: rows.workflow_by_id(tx, workflow_id))
@@ -172,9 +175,7 @@ class Workflows(SchedulerEndpoints):
             gone = msgspec.structs.replace(before, deleted_at=await now_us(tx), status=WorkflowStatus.PAUSED)
             await run_rows.settle(tx, self._store.lanes, (gone, job))
             if (run_id := await run_rows.unfinished_run(tx, workflow_id)) is not None:
-                raise WorkflowWrongState(
-                    f"workflow {workflow_id} has a run under way, {run_id}; cancel it, or wait for its end"
-                )
+                raise WorkflowWrongState(Rule("workflow_running", workflow=workflow_id, run=run_id))
 
         await in_rounds(lambda: self._write(write))
 
@@ -349,6 +350,11 @@ class Workflows(SchedulerEndpoints):
             if step.task_id is not None and step.task_id not in self._app.tasks.names():
                 await self._known_task(tx, step.task_id, f"steps[{index}].task_id")
 
+    def _json(self, fields: Any) -> dict[str, Any]:
+        """Python callers may give moments as datetimes, and structs."""
+        plain = msgspec.to_builtins(dict(fields), builtin_types=(dt.datetime,))
+        return with_moments_as_text(plain, self._zone_of_naive)
+
     async def _with_run(self, record: WorkflowRecord, seconds: float) -> schemas.Workflow:
         if not seconds or record.run_id is None:
             return self._view(record)
@@ -399,16 +405,10 @@ def _run_id(run: AnyRun) -> str:
 
 def _check_version(record: WorkflowRecord, expected: int | None) -> None:
     if expected is not None and record.version != expected:
-        raise Changed(f"workflow {record.id} has changed: it is at version {record.version}, not {expected}")
+        raise Changed(Rule("workflow_version", workflow=record.id, version=record.version, expected=expected))
 
 
 def _seconds(wait: float | None) -> float:
     given = given_fields(validate(schemas.RunWaitQuery, {} if wait is None else {"wait": wait}))
     found: float = given.get("wait", 0.0)
-    return found
-
-
-def _json(fields: Any) -> dict[str, Any]:
-    """Python callers may give moments as datetimes."""
-    found: dict[str, Any] = msgspec.to_builtins(dict(fields), builtin_types=())
     return found

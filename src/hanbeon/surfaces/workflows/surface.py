@@ -10,6 +10,7 @@ SURFACE = Surface(
     service="hanbeon.surfaces.workflows.service:Workflows",
     api="hanbeon.surfaces.workflows.operations",
     errors="hanbeon.surfaces.workflows.errors",
+    settings="hanbeon.surfaces.workflows.settings:WorkflowSettings",
     commands=(
         Command(
             "workflow",

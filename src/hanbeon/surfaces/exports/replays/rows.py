@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.errors import Conflict
+from hanbeon.rule import Rule
 from hanbeon.store.operations.retention import AgedRows, Retention, counts
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.exports.errors import ReplayInUse, ReplayNotFound, ReplayQuotaExceeded
@@ -132,7 +133,7 @@ async def _delete(tx: Tx, replays: Sequence[ReplayRecord]) -> None:
 
 
 def _late() -> Conflict:
-    return Conflict("the upload took too long, and its file was deleted; send it again")
+    return Conflict(Rule("upload_too_slow"))
 
 
 def _one(rows: Sequence[Any], replay_id: int) -> ReplayRecord:

@@ -8,11 +8,10 @@ from collections.abc import AsyncIterable, AsyncIterator
 from pathlib import Path
 from typing import Unpack
 
-import uuid_utils
-
 from hanbeon.cleanup import to_the_end
 from hanbeon.clock import MICROS
 from hanbeon.errors import HanbeonError, Kind
+from hanbeon.ids import new_id
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.exports.errors import ReplayTooLarge
 from hanbeon.surfaces.exports.paths import made, replay_root
@@ -61,7 +60,7 @@ class Replays(Service):
         step = 0 if size else _STEP_BYTES
         if size > most:
             raise ReplayTooLarge(most)
-        file = f"{uuid_utils.uuid7()}.jsonl"
+        file = f"{new_id()}.jsonl"
         unwanted = UnwantedFile(str(root), file, delay_us=_UPLOAD_US)
 
         async def begin(tx: Tx) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterable, Awaitable, Callable
 from pathlib import Path
 
 from hanbeon.errors import InvalidInput
-from hanbeon.rendering.replay_file import ReplayCheck, ReplayFacts
 from hanbeon.rule import Rule
+from hanbeon.surfaces.exports.rendering.replay_file import ReplayCheck, ReplayFacts
 
 _WRITE_BYTES = 1 << 18
 

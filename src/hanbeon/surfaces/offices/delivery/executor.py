@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
-from hanbeon.domain.outcome import Outcome
-from hanbeon.errors import HanbeonError
+from hanbeon.domain.outcome import Outcome, Returned
+from hanbeon.errors import HanbeonError, TaskError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised, report
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.extras import check_extra
 from hanbeon.guarded_task import guarded_task
-from hanbeon.messages import Messenger
+from hanbeon.logs import get_logger
+from hanbeon.messages import Message, Messenger
+from hanbeon.outbound.targets import masked
 from hanbeon.store.store import Store
-from hanbeon.surfaces.offices.delivery.notification import notify
-from hanbeon.surfaces.offices.delivery.rules import OUTGOING, WebhookSpec
+from hanbeon.surfaces.offices.delivery.rules import NOBODY, OUTGOING, WebhookSpec
+from hanbeon.surfaces.offices.listener_rows import listener_by_id, note_failure, note_success
+
+_log = get_logger("hanbeon.outgoing")
 
 
 class DeliveryExecutor:
@@ -59,7 +63,7 @@ class DeliveryWork:
 
     def _ended(self, task: asyncio.Task[Outcome | None]) -> None:
         self._executor.running.discard(self)
-        report(self._call, self._done, lambda: None if task.cancelled() else task.result())
+        report(self._done, lambda: None if task.cancelled() else task.result())
 
 
 async def _body(executor: DeliveryExecutor, call: Call) -> Outcome | None:
@@ -77,4 +81,23 @@ async def _body(executor: DeliveryExecutor, call: Call) -> Outcome | None:
     except HanbeonError as error:
         return raised(error)
     except Exception as error:
-        return failed(call, error)
+        return failed(error)
+
+
+async def notify(messenger: Messenger, store: Store, call: Call) -> Outcome | None:
+    """Send it, and record the outcome. If cancelled, it returns when nothing of the work is left."""
+    args = call.arguments
+    target = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
+    if target is None:
+        return NOBODY
+    try:
+        await messenger.send(Message(target.url, args["title"], args["body"]), key=call.backend.job.id)
+    except TaskError as error:
+        message = str(error)
+        _log.warning("notification_failed", target=masked(target.url), office=target.office_id, error=message)
+        await store.write(
+            lambda tx: note_failure(tx, target.id, message, patience_us=0, at_once=False, last_try_since=None)
+        )
+        return raised(error)
+    await store.write(lambda tx: note_success(tx, target.id))
+    return Returned()

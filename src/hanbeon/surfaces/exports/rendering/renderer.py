@@ -13,13 +13,13 @@ from typing import NamedTuple, Protocol
 
 from msgspec import UNSET
 
-from hanbeon.rendering.layers import planar_picture
-from hanbeon.rendering.picture import Artist
-from hanbeon.rendering.render_options import RenderOptions
-from hanbeon.rendering.replay_file import ReplayFile, check_file
-from hanbeon.rendering.replay_format import Header, Record
-from hanbeon.rendering.scene import Timeline
-from hanbeon.rendering.video import VideoWriter
+from hanbeon.surfaces.exports.rendering.layers import planar_picture
+from hanbeon.surfaces.exports.rendering.picture import Artist
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
+from hanbeon.surfaces.exports.rendering.replay_file import ReplayFile, check_file
+from hanbeon.surfaces.exports.rendering.replay_format import Header, Record
+from hanbeon.surfaces.exports.rendering.scene import Timeline
+from hanbeon.surfaces.exports.rendering.video import VideoWriter
 
 _WINDOW_MS = 500
 _EVENT, _SCORE = 2.0, 10.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hanbeon.rendering.replay_format import LINE_BYTES, Header, LineReader, Record
+from hanbeon.surfaces.exports.rendering.replay_format import LINE_BYTES, Header, LineReader, Record
 
 _READ_BYTES = 1 << 18
 

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from hanbeon.errors import InvalidInput
-from hanbeon.rendering.render_options import RenderOptions
-from hanbeon.rendering.renderer import Cancelled, render_thumbnail, render_video
-from tests.rendering.test_replay_format import END, SAMPLE, replay
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
+from hanbeon.surfaces.exports.rendering.renderer import Cancelled, render_thumbnail, render_video
+from tests.surfaces.exports.rendering.test_replay_format import END, SAMPLE, replay
 
 SMALL = RenderOptions(width=320, height=180, fps=10, start_ms=5_000, length_ms=2_000)
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from hanbeon.rendering.layers import Picture, video_frame
-from hanbeon.rendering.libraries import library
-from hanbeon.rendering.render_options import RenderOptions
+from hanbeon.surfaces.exports.rendering.layers import Picture, video_frame
+from hanbeon.surfaces.exports.rendering.libraries import library
+from hanbeon.surfaces.exports.rendering.render_options import RenderOptions
 
 _CODEC = "libx264"
 # One thread: as many renderings run at once as the worker has slots. Index first, so that a browser plays at once.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from hanbeon.rendering.replay_format import Header, Record
+from hanbeon.surfaces.exports.rendering.replay_format import Header, Record
 
 CAPTION_MS = 3_000
 CAPTIONS_MOST = 3

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hanbeon.rendering.libraries import library
+from hanbeon.surfaces.exports.rendering.libraries import library
 
 if TYPE_CHECKING:
     from PIL.Image import Image

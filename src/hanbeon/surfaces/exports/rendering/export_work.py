@@ -9,10 +9,10 @@ from typing import Any
 
 from hanbeon.errors import InvalidInput, PermanentError, ReplayInvalid
 from hanbeon.quotation import quoted
-from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS, RenderOptions
-from hanbeon.rendering.renderer import Rendered, Report, render_thumbnail, render_video
-from hanbeon.rendering.replay_format import DURATION_MOST_MS
 from hanbeon.rule import Rule
+from hanbeon.surfaces.exports.rendering.render_options import HEIGHTS, RATES, WIDTHS, RenderOptions
+from hanbeon.surfaces.exports.rendering.renderer import Rendered, Report, render_thumbnail, render_video
+from hanbeon.surfaces.exports.rendering.replay_format import DURATION_MOST_MS
 
 _RENDER = {"MP4": render_video, "THUMBNAIL": render_thumbnail}
 

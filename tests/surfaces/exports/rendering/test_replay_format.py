@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import ReplayInvalid
-from hanbeon.rendering.replay_file import ReplayCheck, ReplayFile, check_file
-from hanbeon.rendering.replay_format import LINE_BYTES
-from hanbeon.rendering.scene import Timeline
+from hanbeon.surfaces.exports.rendering.replay_file import ReplayCheck, ReplayFile, check_file
+from hanbeon.surfaces.exports.rendering.replay_format import LINE_BYTES
+from hanbeon.surfaces.exports.rendering.scene import Timeline
 
-SAMPLE = Path(__file__).parents[2] / "examples" / "replay.jsonl"
+SAMPLE = Path(__file__).parents[4] / "examples" / "replay.jsonl"
 HEADER: dict[str, Any] = {
     "format": "hanbeon-replay",
     "version": 1,

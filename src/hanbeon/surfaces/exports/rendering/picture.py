@@ -7,10 +7,10 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from hanbeon.rendering.layers import Picture, rgb_picture
-from hanbeon.rendering.libraries import library
-from hanbeon.rendering.replay_format import Actor, Header
-from hanbeon.rendering.scene import CAPTION_MS, Caption, Scene
+from hanbeon.surfaces.exports.rendering.layers import Picture, rgb_picture
+from hanbeon.surfaces.exports.rendering.libraries import library
+from hanbeon.surfaces.exports.rendering.replay_format import Actor, Header
+from hanbeon.surfaces.exports.rendering.scene import CAPTION_MS, Caption, Scene
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -157,5 +157,5 @@ def _scaled(image: Image, side: int) -> Image:
 @functools.lru_cache(maxsize=32)
 def _font(size: int) -> Any:
     fonts = library("PIL.ImageFont")
-    path = files("hanbeon.rendering").joinpath("fonts", FONT)
+    path = files("hanbeon.surfaces.exports.rendering").joinpath("fonts", FONT)
     return fonts.truetype(str(path), max(6, size), layout_engine=fonts.Layout.BASIC)
