@@ -13,6 +13,7 @@ MODULES = {
     "app/test_commands.py",
     "app/test_context.py",
     "app/test_explain.py",
+    "app/test_http.py",
     "app/test_logs.py",
     "app/test_processes.py",
     "app/test_tasks.py",
@@ -64,7 +65,6 @@ MODULES = {
     "testing/test_kit.py",
 }
 ONE_STORE = {
-    "app/test_http.py",
     "client/test_address.py",
     "server/test_connections.py",
     "server/test_malformed_frames.py",
@@ -75,8 +75,6 @@ ONE_STORE = {
 TESTS = {
     "server/test_fanout.py::test_a_stream_that_nobody_reads_is_dropped",
     "server/test_fanout.py::test_one_who_does_not_read_does_not_hold_up_a_stop",
-    "service/test_verify.py::test_verify_finds_a_broken_history",
-    "service/test_verify_schedules.py::test_verify_finds_a_broken_history",
 }
 _URLS = ("database_url", "empty_database_url", "app_url", "kit_url")
 

@@ -39,7 +39,7 @@ def client_resources() -> str:
     resources: dict[str, list[ClientMethod]] = {}
     for surface in SURFACES:
         for method in methods_of(surface):
-            resources.setdefault(method.place.resource, []).append(method)
+            resources.setdefault(method.binding.resource, []).append(method)
     own = {_title(name, prefix): "" for name in resources for prefix in _PREFIXES}
     imports: dict[str, str] = dict(own)
     classes = [_class(name, methods, prefix, imports) for name, methods in resources.items() for prefix in _PREFIXES]
@@ -58,12 +58,12 @@ class Resource:
 def _class(name: str, methods: list[ClientMethod], prefix: str, all_imports: dict[str, str]) -> str:
     imports: set[str] = set()
     lines = [f"class {_title(name, prefix)}(Resource):"]
-    if methods[0].place.id is not None:
+    if methods[0].binding.id is not None:
         lines += ["    @property", "    def id(self) -> str: ..."]
     for method in methods:
         parameters = ", ".join(["self", *_parameters(method, imports)])
         coroutine = "async " if prefix and not method.streams else ""
-        lines.append(f"    {coroutine}def {method.place.name}({parameters}) -> {_result(method, prefix, imports)}:")
+        lines.append(f"    {coroutine}def {method.binding.name}({parameters}) -> {_result(method, prefix, imports)}:")
         lines.append(f'        """{method.doc}"""')
     return "\n" + _without_clashes("\n".join(lines), imports, all_imports)
 
@@ -88,7 +88,7 @@ def _front(resources: dict[str, list[ClientMethod]], prefix: str) -> str:
         "    _retry: RetryConfig",
     ]
     for name, methods in resources.items():
-        if methods[0].place.id is None:
+        if methods[0].binding.id is None:
             lines += ["    @property", f"    def {name}(self) -> {_title(name, prefix)}: ..."]
         else:
             lines.append(f"    def {name}(self, id: str, /) -> {_title(name, prefix)}: ...")

@@ -27,7 +27,7 @@ from PIL import Image
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 ROOT = Path(__file__).parents[1]
-FONT = ROOT / "src/hanbeon/rendering/fonts/hanbeon-gothic.otf"
+FONT = ROOT / "src/hanbeon/surfaces/exports/rendering/fonts/hanbeon-gothic.otf"
 KEPT = {
     "home": "light-en",
     "jobs": "dark-en",

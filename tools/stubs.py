@@ -1,4 +1,4 @@
-"""Stubs of what is derived from the surfaces: `surfaces/installation.pyi`, and `sync/services.pyi` from coroutines."""
+"""Stubs of what is derived from the surfaces: their services, errors and settings, and blocking twins of coroutines."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from hanbeon.surfaces.surface import Surface
 '''
 ERRORS = PATH.parents[1] / "surface_errors.pyi"
 _ERRORS_HEAD = '"""Errors of the surfaces, as `hanbeon.errors` has them. Generated from the registry."""\n\n'
+SETTINGS = PATH.parents[1] / "surface_settings.pyi"
+_SETTINGS_HEAD = '"""Settings of the surfaces, as `hanbeon.settings` has them. Generated from the registry."""\n\n'
 _PER_SURFACE = ("keywords", "schemas")
 _BASE = """
 OWN: dict[type, frozenset[str]]
@@ -68,6 +70,14 @@ def surface_errors() -> str:
         if each.__module__.startswith("hanbeon.surfaces.")
     ]
     return formatted(_ERRORS_HEAD + "\n".join(lines) + "\n", ERRORS)
+
+
+def surface_settings() -> str:
+    """The text of the stub: a base with the fields that `Settings` finds when they are asked for."""
+    names = [each.settings.split(":") for each in SURFACES if each.settings]
+    lines = [f"from {module} import {name}" for module, name in sorted(names)]
+    bases = ", ".join(name for _, name in names)
+    return formatted(_SETTINGS_HEAD + "\n".join(lines) + f"\n\nclass SurfaceSettings({bases}): ...\n", SETTINGS)
 
 
 class Renamed(ast.NodeTransformer):
@@ -180,4 +190,5 @@ def _declared(node: ast.stmt) -> ast.stmt:
 if __name__ == "__main__":
     INSTALLATION.write_text(installation())
     ERRORS.write_text(surface_errors())
+    SETTINGS.write_text(surface_settings())
     PATH.write_text(sync_services())

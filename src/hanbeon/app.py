@@ -26,6 +26,7 @@ from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
+from hanbeon.host import Host
 from hanbeon.job import Job
 from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
@@ -59,7 +60,9 @@ from hanbeon.tasks.task import Task
 from hanbeon.worker_factory import surface_worker, whole_worker
 
 if TYPE_CHECKING:
+    from hanbeon.setting_keywords import SettingFields
     from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
+    from hanbeon.tasks.keywords import JobOptionFields
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,7 +76,9 @@ class App(TaskDefinitions, Installation):
     `app.workflows`, `app.replays`, `app.exports`.
     """
 
-    def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
+    def __init__(
+        self, url: str | None = None, *, clock: Clock | None = None, **settings: Unpack[SettingFields]
+    ) -> None:
         check_names(settings, Settings.model_fields, "an App")
         self.given = {name: value for name, value in {"database_url": url, **settings}.items() if value is not None}
         self.file: ConfigFile | None = None
@@ -85,11 +90,12 @@ class App(TaskDefinitions, Installation):
         self.secrets = Secrets()
         self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
+        self.host = Host()
         self._store: Store | None = None
         self._hub: Hub | None = None
 
     @classmethod
-    def from_file(cls, path: str | Path | None = None, **settings: Any) -> App:
+    def from_file(cls, path: str | Path | None = None, **settings: Unpack[SettingFields]) -> App:
         """Create an App from a `hanbeon.toml`: this path, or HANBEON_CONFIG, or the file in the current folder.
 
         If the file names an App in Python, that App is used, with the file's tasks added. Settings that are given
@@ -98,7 +104,7 @@ class App(TaskDefinitions, Installation):
         check_names(settings, Settings.model_fields, "an App")
         found = config.find(path)
         if found is None:
-            raise NotFound(f"there is no {config.NAME} here; give its path, or set {config.VARIABLE}")
+            raise NotFound(Rule("no_config_file", name=config.NAME, variable=config.VARIABLE))
         file = config.load(found)
         app = cls() if file.app is None else find_app(file.app, App, file.folder)
         return app.use(file, **settings)
@@ -130,7 +136,12 @@ class App(TaskDefinitions, Installation):
         if self._store is None:
             settings = self.settings
             store = open_store(
-                settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
+                settings.database_url,
+                self.clock,
+                pool_size=settings.pool_size,
+                listen_url=settings.listen_url,
+                sqlite_host=self.host.sqlite,
+                sqlite_notifier=self.host.sqlite_notifier,
             )
             add_surfaces(store, self.surfaces)
             store.max_payload_bytes = settings.max_payload_bytes
@@ -170,13 +181,13 @@ class App(TaskDefinitions, Installation):
     @property
     def store(self) -> Store:
         if self._store is None:
-            raise AppNotOpen("the App is not open; use `async with app:` or `await app.open()`")
+            raise AppNotOpen(Rule("app_not_open"))
         return self._store
 
     @property
     def hub(self) -> Hub:
         if self._hub is None:
-            raise AppNotOpen("the App is not open; use `async with app:` or `await app.open()`")
+            raise AppNotOpen(Rule("app_not_open"))
         return self._hub
 
     # Surfaces
@@ -195,7 +206,13 @@ class App(TaskDefinitions, Installation):
 
     @overload
     async def enqueue(
-        self, task: str, args: Mapping[str, Any] | None = None, /, *, transaction: Any = None, **options: Any
+        self,
+        task: str,
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Unpack[JobOptionFields],
     ) -> Job[Any]: ...
     @overload
     async def enqueue(
@@ -205,7 +222,7 @@ class App(TaskDefinitions, Installation):
         /,
         *,
         transaction: Any = None,
-        **options: Any,
+        **options: Unpack[JobOptionFields],
     ) -> Job[R]: ...
     async def enqueue(
         self,
@@ -214,7 +231,7 @@ class App(TaskDefinitions, Installation):
         /,
         *,
         transaction: Any = None,
-        **options: Any,
+        **options: Unpack[JobOptionFields],
     ) -> Job[Any]:
         """Create one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
 
@@ -368,13 +385,13 @@ class App(TaskDefinitions, Installation):
         `after` may be `<incarnation>:<id>`: raises OtherIncarnation after a restore, EventsMissed if events are gone.
         """
         feed = Feed(self.store, self.hub)
-        async for event in feed.follow((await feed.place(after)).without_gap().after):
+        async for event in feed.follow((await feed.position(after)).without_gap().after):
             yield event
 
     async def events_after(self, after: int | str = 0) -> list[Event]:
         """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
         feed = Feed(self.store, self.hub)
-        return await feed.read((await feed.place(after)).without_gap().after)
+        return await feed.read((await feed.position(after)).without_gap().after)
 
     async def log(
         self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000

@@ -19,7 +19,9 @@ class LineLogger:
 
 
 class Logger:
-    """Writes events with fields. It is silent below WARNING until logging is configured, and never writes to stdout."""
+    """Writes events with fields; `exception` is a traceback as text, on lines of its own.
+
+    It is silent below WARNING until logging is configured, and never writes to stdout."""
 
     __slots__ = ("_bound", "_logger", "_processors")
 
@@ -60,10 +62,10 @@ class Logger:
                 # A program's own pipeline: an odd message that it cannot write must not end the attempt it is about.
                 self._logger.exception("a log entry could not be written")
         elif self._logger.isEnabledFor(level):
-            error = fields.pop("exc_info", None)
-            parts = [event, *(f"{key}={value!r}" for key, value in fields.items())]
+            error, text = fields.pop("exc_info", None), fields.pop("exception", None)
+            parts = " ".join([event, *(f"{key}={value!r}" for key, value in fields.items())])
             # As an argument: a stray % in a value is not a format.
-            self._logger.log(level, "%s", " ".join(parts), exc_info=error)
+            self._logger.log(level, "%s", parts if text is None else f"{parts}\n{text}", exc_info=error)
 
     def _logger_of(self, structlog: Any) -> Any:
         """Return the logger of the present configuration: making one takes longer than writing a line."""

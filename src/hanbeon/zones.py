@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
+import os
 from functools import lru_cache
+from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from hanbeon.errors import InvalidInput
@@ -19,6 +23,22 @@ def zone_of(name: str) -> ZoneInfo:
     if name in _known():
         return ZoneInfo(name)
     raise InvalidInput(_rule(name[:60]), field="timezone")
+
+
+def host_zone() -> str | None:
+    """Return the IANA zone of this machine; None if it is not known by name."""
+    named = [os.environ.get("TZ", "").removeprefix(":")]
+    with contextlib.suppress(OSError):
+        named.append(str(Path("/etc/localtime").resolve()).partition("/zoneinfo/")[2])
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        named.append(Path("/etc/timezone").read_text().strip())
+    return next((name for name in named if name in _known()), None)
+
+
+def check_not_naive(moment: dt.datetime, zone: ZoneInfo | None, field: str) -> None:
+    """Reject a naive `datetime` object for which no zone was chosen: the default is seldom what its author expects."""
+    if moment.tzinfo is None and zone is None:
+        raise InvalidInput(Rule("naive_datetime", got=moment.isoformat(" ")), field=field)
 
 
 @lru_cache(maxsize=1)

@@ -154,7 +154,7 @@ async def test_repeat_alone_of_a_job_of_a_batch(kit: TestKit, batch_first: bool)
     ]
     for options in kinds:
         for value in (1, 1.0, -0.0):
-            given = {name: f"{each}{value}" if "_key" in name else each for name, each in options.items()}
+            given: Any = {name: f"{each}{value}" if "_key" in name else each for name, each in options.items()}
             request = work.call(value).set(**given)
 
             async def alone(request: JobRequest[None] = request) -> Job[None]:

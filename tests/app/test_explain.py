@@ -116,7 +116,9 @@ async def test_a_failed_job_says_why_it_failed_and_what_to_do(kit: TestKit) -> N
         "It has ended: failed. Attempt 2, after 1 of 1 retries, failed 1m30s ago: error: ValueError: the disk is full. "
         "No retry is left: fix the cause, then retry it."
     )
+    assert "the disk is full" in details.pop("traceback")
     assert details == {
+        "exception": "ValueError",
         "state": "failed",
         "finished_at": (await tried.record()).finished_at,
         "failure_type": "error",

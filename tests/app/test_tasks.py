@@ -36,6 +36,38 @@ async def test_a_plain_decorator_keeps_the_function(kit: TestKit) -> None:
     assert await job.result(20) == 11
 
 
+async def test_a_call_runs_the_function_and_creates_no_job(kit: TestKit) -> None:
+    @kit.app.task
+    async def add(a: int, b: int = 10) -> int:
+        return a + b
+
+    @kit.app.task
+    def double(a: int) -> int:
+        return 2 * a
+
+    assert await add(1, b=2) == 3
+    assert double(4) == 8
+    assert await kit.app.jobs() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("delay", r"write await app\.enqueue\(double\.call\(…\)\)"),
+        ("apply_async", r"double\.call\(…\)\).*, with options like delay=60"),
+        ("s", r"write double\.call\(…\)$"),
+        ("nonsense", "has no 'nonsense'$"),
+    ],
+)
+async def test_names_of_other_libraries_are_answered(kit: TestKit, name: str, remedy: str) -> None:
+    @kit.app.task
+    def double(a: int) -> int:
+        return 2 * a
+
+    with pytest.raises(AttributeError, match=remedy):
+        getattr(double, name)
+
+
 async def test_options_are_the_defaults_of_the_tasks_jobs(kit: TestKit) -> None:
     @kit.app.task(name="mail.send", queue="mail", role="FE", priority=7, timeout=90, retries=5, retry_delay=2.5)
     async def send() -> None: ...

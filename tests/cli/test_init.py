@@ -58,6 +58,13 @@ def test_commented_parts_of_the_starter_are_valid(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["mine.py", "mine.toml"])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Seoul"])
+def test_starter_names_the_zone_of_the_host(tmp_path: Path, name: str, zone: str) -> None:
+    hanbeon_inside("init", name, cwd=tmp_path, TZ=zone)
+    assert f'timezone = "{zone}"' in (tmp_path / name).read_text().replace("timezone=", "timezone = ")
+
+
+@pytest.mark.parametrize("name", ["mine.py", "mine.toml"])
 async def test_nothing_is_overwritten(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("precious")

@@ -38,6 +38,22 @@ async def test_one_refusal_does_not_stop_the_others(kit: TestKit, kit_url: str) 
     assert (answer.code, answer.out) == (2, ""), "a slip on the command line is found before anything is done"
 
 
+async def test_ids_may_be_shortened_if_they_mean_one_job(kit: TestKit, kit_url: str) -> None:
+    first = await kit.make_job(id="01890000-0000-7000-8000-00000000000a")
+    second = await kit.make_job(id="01890000-0000-7000-8000-00000000000b")
+    other = await kit.make_job(id="01890001-0000-7000-8000-00000000000b")
+    answer = await call("cancel", "01890001", "01890000", "--database", kit_url)
+    assert (answer.code, answer.out) == (2, ""), "of the second several are found before the first is cancelled"
+    assert f"which several ids match: {second.id} and {first.id}; give more of it" in answer.err
+    answer = await call("cancel", "01890001", "01890000…000b", other.id, "--database", kit_url)
+    assert answer.lines == [f"{other.id} cancelled", f"{second.id} cancelled"]
+    answer = await call("cancel", "01890002", "--database", kit_url)
+    assert (answer.code, "no job has an id like '01890002'" in answer.err) == (3, True)
+    for command in ("job", "explain"):
+        whole = await call(command, first.id, "--json", "--database", kit_url)
+        assert (await call(command, "01890000...0a", "--json", "--database", kit_url)).out == whole.out
+
+
 async def test_cancel_by_filter_needs_confirmation(kit: TestKit, kit_url: str) -> None:
     mail = [await kit.make_job(queue="mail") for _ in range(2)]
     other = await kit.make_job()
@@ -94,6 +110,28 @@ async def test_explain_says_why_a_job_failed(kit: TestKit, kit_url: str) -> None
     assert reason["finished_at"].endswith("+09:00")
 
 
+async def test_job_and_explain_show_the_traceback(kit: TestKit, kit_url: str) -> None:
+    @kit.app.task(retries=1, retry_delay=0)
+    async def work() -> None:
+        raise ValueError("no \x1b[2J price")
+
+    job = await kit.app.enqueue(work)
+    await kit.run_all()
+    shown = (await call("job", job.id, "--database", kit_url)).lines
+    place = shown.index("Attempt 2 raised ValueError:")
+    assert shown[place + 1] == "  Traceback (most recent call last):"
+    assert shown[place + 3].strip().startswith("raise ValueError(")
+    assert shown[-1] == "  ValueError: no \\x1b[2J price", "a terminal obeys nothing of it"
+    explained = (await call("explain", job.id, "--database", kit_url)).lines
+    assert explained[1:3] == ["", "  Traceback (most recent call last):"]
+    assert explained[-1] == shown[-1]
+    ((reason),) = (await call("explain", job.id, "--json", "--database", kit_url)).document["reasons"]
+    document = (await call("job", job.id, "--json", "--database", kit_url)).document
+    assert reason["exception"] == document["failure"]["exception"] == "ValueError"
+    assert reason["traceback"] == document["failure"]["traceback"]
+    assert [each["failure"]["message"] for each in document["attempts"]] == ["ValueError: no \x1b[2J price"] * 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -103,13 +141,13 @@ async def test_explain_says_why_a_job_failed(kit: TestKit, kit_url: str) -> None
         (("cancel", "--state", "failed"), 2, "must be one of pending, ready, running"),
         (("cancel", "--state", "gone"), 2, "--state"),
         (("retry",), 2, "ID"),
-        (("retry", "x"), 2, "must be a lower-case UUID"),
+        (("retry", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
         (("retry", _NOBODY), 3, "no job has the id"),
         (("priority", _NOBODY), 2, "pass --to, --urgent or --not-urgent"),
         (("priority", _NOBODY, "--to", "high"), 2, "--to"),
         (("priority", _NOBODY, "--to", "9999999999"), 2, "must be an integer from"),
         (("priority", _NOBODY, "--to", "1"), 3, "no job has the id"),
-        (("explain", "x"), 2, "must be a lower-case UUID"),
+        (("explain", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
         (("explain", _NOBODY), 3, "no job has the id"),
     ],
 )

@@ -20,6 +20,9 @@ async def test_secrets_are_checked_and_never_shown(tmp_path: Path, monkeypatch: 
         ("smtp", False),
     ]
     assert "the variable TEST_SMTP is not set" in found.out
+    found = await call("config", "check", "--config", str(path))
+    assert (found.code, found.out) == (5, "")
+    assert "error: the secret smtp cannot be read: the variable TEST_SMTP is not set" in found.err
     monkeypatch.setenv("TEST_SMTP", "geheim-smtp")
     for command in (("secrets", "check"), ("secrets", "list"), ("config", "show"), ("config", "check")):
         found = await call(*command, "--config", str(path))

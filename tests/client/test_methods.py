@@ -33,7 +33,7 @@ async def test_every_operation_of_the_api_has_one_method(sqlite_url: str) -> Non
     )
     called = [each for each in _METHODS if not isinstance(each, Wait)]
     assert sorted((method.operation.method, method.operation.path) for method in called) == there
-    places = [(each.place.resource, each.place.name) for each in _METHODS]
+    places = [(each.binding.resource, each.binding.name) for each in _METHODS]
     assert len(places) == len(set(places))
 
 
@@ -47,7 +47,7 @@ def test_methods_are_those_of_the_page_on_the_client() -> None:
             documented.setdefault(resource, set()).update(re.findall(r"`(\w+)`", group))
     derived: dict[str, set[str]] = {}
     for method in _METHODS:
-        derived.setdefault(method.place.resource, set()).add(method.place.name)
+        derived.setdefault(method.binding.resource, set()).add(method.binding.name)
     assert documented == derived
 
 
@@ -65,7 +65,7 @@ def test_methods_are_those_of_the_page_on_the_client() -> None:
     ],
 )
 def test_methods_take_what_their_operation_takes(resource: str, method: str, signature: str) -> None:
-    (found,) = (each for each in _METHODS if (each.place.resource, each.place.name) == (resource, method))
+    (found,) = (each for each in _METHODS if (each.binding.resource, each.binding.name) == (resource, method))
     names = [name for name in found.signature.parameters if name != "self"]
     assert set(signature.split(", ")) - {""} <= set(names)
     assert method != "graph" or "cursor" not in names

@@ -7,6 +7,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.client import Changed, Conflict, Invalid, NotFound
+from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.schedules.schemas import Execution, Schedule
 from tests.client.both_clients import AnyClient, any_client
 from tests.server.client import serving
@@ -77,6 +78,9 @@ async def test_schedules_are_made_changed_paused_previewed_and_deleted(app: App,
     with pytest.raises(Invalid) as refused:
         await call(schedules.create, "report", cron="61 * * * *")
     assert refused.value.field == "cron"
+    with pytest.raises(InvalidInput, match="must have a time zone") as naive:
+        await call(schedules.create, "report", run_at=dt.datetime(2099, 1, 1, 9))
+    assert naive.value.field == "run_at"
     assert await call(schedule.delete) is None
     with pytest.raises(NotFound):
         await call(schedule.get)

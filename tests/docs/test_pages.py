@@ -126,7 +126,7 @@ def _whole(name: str) -> str:
         ("engine", f"polling ({_whole('poll')} s)"),
         ("engine", f"{_DEFAULTS['max_payload_bytes'].default // 2**20} MiB (`max_payload_bytes`)"),
         ("engine", f"{_DEFAULTS['retention'].default / 86_400:g} days (`retention`)"),
-        ("engine", f"`{_DEFAULTS['timezone'].default}` by default"),
+        ("engine", f"the default, `{_DEFAULTS['timezone'].default}`,"),
         ("engine", f"`{TIMEOUT_MESSAGE}`"),
         ("engine", {3600: "at most one hour"}[MAX_DELAY_US // MICROS]),
         ("monitoring", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),

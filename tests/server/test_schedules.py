@@ -13,7 +13,19 @@ from tests.server.client import Client, Response, serving
 
 SCHEDULE = {
     *("id", "name", "task_id", "cron", "run_at", "timezone", "args", "overlap", "misfire", "misfire_limit", "jitter"),
-    *("starts_at", "ends_at", "dst_gap", "dst_fold", "paused", "next_fire_at", "last_fire_at", "waiting", "declared"),
+    *(
+        "starts_at",
+        "ends_at",
+        "dst_gap",
+        "dst_fold",
+        "paused",
+        "next_fire_at",
+        "last_fire_at",
+        "last_status",
+        "last_execution_id",
+        "waiting",
+        "declared",
+    ),
     "overridden",
     *("version", "created_by", "created_at", "changed_at"),
 }

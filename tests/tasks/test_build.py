@@ -50,7 +50,7 @@ class Number(enum.IntEnum):
 class _Lanes:
     """A number for every lane."""
 
-    def place(self, job: object) -> int:
+    def lane_of(self, job: object) -> int:
         return 1
 
 

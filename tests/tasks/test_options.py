@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import check_kinds, check_names, did_you_mean, duration_us, kinds_of, size_bytes
+from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes
 from hanbeon.tasks.request import OPTIONS, JobOptions
 from hanbeon.tasks.task import TaskOptions
 
@@ -78,7 +78,6 @@ def test_names() -> None:
         check_names(["pol"], ["poll", "lease"], "an App")
     with pytest.raises(InvalidInput, match=r"^zzz: an App has no such option\. There are lease, poll$"):
         check_names(["zzz"], ["poll", "lease"], "an App")
-    assert did_you_mean("x", []) == ""
 
 
 @pytest.mark.parametrize(

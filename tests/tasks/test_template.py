@@ -52,7 +52,7 @@ def test_rejects_invalid_placeholders(text: str, hint: str) -> None:
 
 def test_it_knows_what_it_wants() -> None:
     assert Template("{args.b} {job.id} {args.a}", "command").arguments == ["b", "a"]
-    assert Template("{{args.b}}", "command").is_plain
+    assert Template("{{args.b}}", "command").is_constant
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="{}\x00")))

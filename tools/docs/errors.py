@@ -16,8 +16,9 @@ _PAGE = """# Errors
 
 Every error that Hanbeon raises on purpose is a `HanbeonError` with a stable `code`, a `kind`, and a message
 that names the remedy. `field` names the invalid input, if there is one. Catch the class
-(`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change. Where `rule` is not
-null, it says what was broken to programs: `rule.code` and the values that the message names, over HTTP
+(`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change. `rule` says to
+programs what was broken; only errors of the kind `failed`, whose text is that of the work, have none. It is
+a code and the values that the message names, over HTTP
 `"rule": {{"code": "must_be", "what": {{"code": "integer_from_to", "low": 1, "high": 5}}, "got": "'x'"}}`. Both
 languages of the dashboard are rendered from it, by the texts in
 [rules.json](../src/hanbeon/rules.json) and in the `rules.json` of each surface.

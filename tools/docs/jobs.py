@@ -38,7 +38,7 @@ _OF_A_JOB = {
     "priority": "Overrides the task's; lower runs first.",
     "urgent": "Runs before all jobs of its queue that are not urgent.",
     "delay": "Seconds or a timedelta from now; not together with `run_at`.",
-    "run_at": "The earliest instant; a naive datetime is read in the configured zone.",
+    "run_at": "The earliest instant; a naive datetime is read in the zone that was set, and refused if none was.",
     "depends_on": "Ids, jobs or requests that must succeed first, in the same queue; `set(after=[…])` adds to them.",
     "on_dependency_failure": "`block` waits until the dependency is retried; `fail` fails it and its dependents.",
     "idempotency_key": "One job per key while that job is kept; enqueued again with other contents, it is refused.",

@@ -97,7 +97,7 @@ def _user() -> str:
 def refuse_missing_file(url: str) -> None:
     """Raise if a SQLite file is missing: opening a mistyped name would create a new, empty database."""
     if (path := _missing_file(url)) is not None:
-        raise NotFound(f"there is no file {path}; check --database, HANBEON_DATABASE_URL or hanbeon.toml")
+        raise NotFound(Rule("no_database_file", path=path))
 
 
 def will_be_created(url: str) -> bool:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.job import is_id
 from hanbeon.errors import InvalidInput, NotFound
-from hanbeon.quotation import quoted
+from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
-from hanbeon.tasks.options import did_you_mean
 
+if TYPE_CHECKING:
+    from hanbeon.surfaces.installation import Installation
+
+_SHORTENED = re.compile(r"(?P<first>[0-9a-f][0-9a-f-]{3,35})((…|\.\.\.?)(?P<last>[0-9a-f-]{1,32}))?")
+_PAGES_MOST = 100
 _SYNTAX = "name=text, name:=JSON, one JSON object, or - to read that from stdin"
 
 
@@ -50,18 +56,35 @@ def _decoded(text: str, name: str) -> Any:
         ) from error
 
 
-def check_ids(ids: Iterable[str]) -> None:
-    """Reject the first string that cannot be an id, before anything is done to the other jobs."""
-    for job_id in ids:
-        if not is_id(job_id):
-            raise InvalidInput(
-                Rule("must_be", what=Rule("printed_uuid"), got=quoted(job_id)),
-                field="id",
-            )
+async def whole_ids(installation: Installation, given: Iterable[str]) -> list[str]:
+    """Return the ids of jobs that are given whole, by their first characters, or shortened as the page shows them.
+
+    Rejects the first that is none or means several, before anything is done to the other jobs.
+    """
+    return list(dict.fromkeys([each if is_id(each) else await _whole_id(installation, each) for each in given]))
 
 
-def check_queue(name: str, known: Iterable[str], remedy: str = "; `hanbeon queues` lists them") -> None:
+async def _whole_id(installation: Installation, given: str) -> str:
+    shortened = _SHORTENED.fullmatch(given)
+    if shortened is None:
+        raise InvalidInput(Rule("must_be", what=Rule("printed_uuid"), got=quoted(given)), field="id")
+    found: list[str] = []
+    cursor: str | None = None
+    for _ in range(_PAGES_MOST):
+        page = await installation.engine.jobs(id=shortened["first"], cursor=cursor, limit=PAGE_ROWS)
+        found += [each.id for each in page.items if each.id.endswith(shortened["last"] or "")]
+        cursor = page.next_cursor
+        if len(found) > 1 or cursor is None:
+            break
+    if len(found) == 1 and cursor is None:
+        return found[0]
+    if not found and cursor is None:
+        raise NotFound(Rule("no_id_begins", got=quoted(given)))
+    raise InvalidInput(Rule("id_of_several", got=quoted(given), found=found[:2]), field="id")
+
+
+def check_queue(name: str, known: Iterable[str], remedy: str = "`hanbeon queues` lists them") -> None:
     """Reject a queue that does not exist, and suggest the nearest one that does."""
     known = list(known)
     if name not in known:
-        raise NotFound(f"there is no queue {quoted(name)}{did_you_mean(name, known) or remedy}")
+        raise NotFound(Rule("queue_not_listed", queue=quoted(name), nearest=suggested(name, known), remedy=remedy))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import typer
 
 from hanbeon.cli import exits
-from hanbeon.cli.arguments import check_ids
+from hanbeon.cli.arguments import whole_ids
 from hanbeon.cli.event_loop import run
 from hanbeon.cli.installation import open_installation
 from hanbeon.cli.output import print_json
@@ -29,8 +29,7 @@ class Outcome(NamedTuple):
 
 def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, json: bool) -> None:
     """Apply the action to each job, print the outcomes, and exit with the code of the first error."""
-    check_ids(ids)
-    outcomes = run(_for_each_job(database, list(dict.fromkeys(ids)), action))
+    outcomes = run(_for_each_job(database, ids, action))
     if json:
         print_json(
             {
@@ -56,7 +55,7 @@ def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, js
 async def _for_each_job(database: str | None, ids: Sequence[str], action: Action) -> list[Outcome]:
     outcomes = []
     async with open_installation(database) as installation:
-        for job_id in ids:
+        for job_id in await whole_ids(installation, ids):
             try:
                 outcomes.append(Outcome(job_id, await action(installation, job_id)))
             except HanbeonError as error:

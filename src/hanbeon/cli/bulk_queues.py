@@ -39,7 +39,7 @@ async def _change_each(database: str | None, names: Sequence[str], changes: Chan
                 limits = {field: value for field, value in changes(QueueLimits()).items() if field != "paused"}
                 await app.configure_queue(name, **limits)
             elif not create:
-                check_queue(name, known, "; its first job creates it, or `hanbeon limit --create`")
+                check_queue(name, known, "its first job creates it, or `hanbeon limit --create`")
         return [
             await installation.engine.change_queue(name, **changes(known.get(name, QueueLimits())))
             for name in dict.fromkeys(names)

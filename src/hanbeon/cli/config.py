@@ -39,8 +39,9 @@ def show(
 def check(app: AppName = None, database: Database = None, json: Json = False) -> None:
     """Check the environment, hanbeon.toml and the database.
 
-    Checks values and misspelt names, tasks, queues, schedules, programs, folders, functions, the connection and the
-    schema. All problems of the environment and the file are reported together, those of the file with field and line.
+    Checks values and misspelt names, tasks, queues, schedules, programs, folders, functions, secrets, the connection
+    and the schema. All problems of the environment and the file are reported together, those of the file with field
+    and line.
     """
     from hanbeon.cli import exits
     from hanbeon.cli.app_loader import will_be_created
@@ -48,6 +49,7 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.location import settings_here
     from hanbeon.cli.output import print_json
+    from hanbeon.errors import Kind, SecretUnavailable
     from hanbeon.settings import masked
 
     found = run(problems(app, database))
@@ -57,7 +59,9 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
         for each in found:
             typer.echo(f"error: {each}", err=True)
     if found:
-        raise typer.Exit(exits.EXIT_CODES[found[0].kind])
+        # The kind of SecretUnavailable is that of a failed job, which is not meant here.
+        kind = Kind.UNAVAILABLE if isinstance(found[0], SecretUnavailable) else found[0].kind
+        raise typer.Exit(exits.EXIT_CODES[kind])
     if not json:
         url = masked(settings_here(database_url=database).database_url)
         created = ", which the first worker or job creates" if database is None and will_be_created(url) else ""

@@ -23,7 +23,7 @@ from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.registry import SURFACES
 
-Place = tuple[str, str]
+TableName = tuple[str, str]
 """A section and the name of a table in it."""
 
 
@@ -86,6 +86,7 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
                 for name, task in declared.tasks.items()
             }
             found += await _unknown_tasks(named, app.tasks.by_name, database, app.file)
+            found += [error for name in app.secrets.names if (error := app.secrets.problem(name)) is not None]
     except HanbeonError as error:
         found.append(error)
     return found
@@ -114,7 +115,7 @@ async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list
     return sorted(found, key=lambda problem: getattr(problem, "line", None) or 0)
 
 
-def _tasks_of_sections(content: Mapping[str, Any]) -> dict[Place, str]:
+def _tasks_of_sections(content: Mapping[str, Any]) -> dict[TableName, str]:
     """Return the task that each table of a file names, also one that is invalid otherwise."""
     return {
         (name, table): task
@@ -124,7 +125,7 @@ def _tasks_of_sections(content: Mapping[str, Any]) -> dict[Place, str]:
 
 
 async def _unknown_tasks(
-    named: Mapping[Place, str], tasks: Collection[str], database: str | None, file: ConfigFile | None
+    named: Mapping[TableName, str], tasks: Collection[str], database: str | None, file: ConfigFile | None
 ) -> list[HanbeonError]:
     """Return a problem for each declaration whose task is not in `tasks`, and which no worker has registered."""
     unknown = {place: task for place, task in named.items() if task not in tasks}
@@ -140,7 +141,7 @@ async def _registered_tasks(app: App, names: list[str]) -> list[str]:
     return [task.name for task in await app.store.read(lambda tx: find_tasks(tx, names))]
 
 
-def _unknown_task(of: Place, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
+def _unknown_task(of: TableName, task: str, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
     rule = Rule("task_unknown_to_file", task=quoted(task), nearest=suggested(task, tasks))
     place = (*of, "task")
     if file is not None and of[1] in Document.read(file.path, file.folder).content.get(of[0], {}):

@@ -41,15 +41,16 @@ def events(
 async def _print(
     database: str | None, after: str | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
 ) -> None:
-    from hanbeon.cli.arguments import check_ids, check_queue
+    from hanbeon.cli.arguments import check_queue, whole_ids
     from hanbeon.cli.event_line import event_line
     from hanbeon.cli.installation import database_of, open_installation
     from hanbeon.cli.output import console, print_json_line
     from hanbeon.cli.queues import read_queues
 
-    check_ids([] if job is None else [job])
     out = console()
     async with open_installation(database) as installation:
+        if job is not None:
+            (job,) = await whole_ids(installation, [job])
         if not follow:
             database_of(installation, "follow", "a server streams events; add --follow")
             if queue is not None:
@@ -73,7 +74,7 @@ async def _start_of_last(installation: Installation, count: int) -> int:
     if not isinstance(installation, App):
         return start
     # Of those that are kept: the older ones may have been deleted.
-    return (await Feed(installation.store, installation.hub).place(start)).after
+    return (await Feed(installation.store, installation.hub).position(start)).after
 
 
 async def _events(
@@ -93,7 +94,7 @@ async def _events(
 
 
 async def _streamed(installation: Installation, after: int | str, *, exact: bool) -> AsyncIterator[EngineEvent]:
-    """Yield the events of a server; unless the place is exact, from those on that are kept."""
+    """Yield the events of a server; unless the position is exact, from those on that are kept."""
     from hanbeon.errors import EventsMissed
 
     while True:

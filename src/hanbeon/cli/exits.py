@@ -8,6 +8,7 @@ from hanbeon.errors import Kind
 SOUND = 0
 FAILED = 1
 DEFECT = 70
+BLOCKED = 71
 INTERRUPTED = 130
 
 EXIT_CODES: dict[Kind, int] = {
@@ -26,6 +27,7 @@ MEANINGS: dict[int, str] = {
     EXIT_CODES[Kind.CONFLICT]: "The object's state does not allow the action.",
     EXIT_CODES[Kind.UNAVAILABLE]: "A dependency is unavailable: the database, its schema, or a server.",
     DEFECT: "A defect in Hanbeon or in the loaded App; the traceback is on stderr.",
+    BLOCKED: "The worker ended itself: a task had blocked its event loop past its deadline, or for ten minutes.",
     UNWRITABLE: "The output could not be written, because the disk is full, for example.",
     INTERRUPTED: "Interrupted with Ctrl-C before it was done.",
     UNREAD: "The reader of the output closed the pipe, as `| head` does.",

@@ -39,19 +39,22 @@ def init(
     ] = Path("jobs.py"),
 ) -> None:
     """Write a starter App or a starter hanbeon.toml, and print the next steps. Existing files are never overwritten."""
+    from hanbeon.cli.location import settings_here
     from hanbeon.errors import Conflict, InvalidInput, NotFound
+    from hanbeon.zones import host_zone
 
     is_toml = path.suffix == ".toml"
     if not is_toml:
         _check_name(path)
     text = Path(__file__).with_name("starter.toml" if is_toml else "starter.py").read_text()
+    text = text.replace("{timezone}", host_zone() or settings_here().timezone)
     try:
         with path.open("x") as file:
             file.write(text)
     except FileExistsError as error:
-        raise Conflict(f"{path} exists already; choose another name: hanbeon init other{path.suffix}") from error
+        raise Conflict(Rule("file_exists_init", path=path, suffix=path.suffix)) from error
     except FileNotFoundError as error:
-        raise NotFound(f"there is no folder {path.parent}; create it first") from error
+        raise NotFound(Rule("no_folder", path=path.parent)) from error
     except OSError as error:
         raise InvalidInput(Rule("cannot_be_written", path=path, error=error.strerror), field="file") from error
     where = "" if path.parent == Path() else f", in {path.parent}"

@@ -11,6 +11,8 @@ from hanbeon.rule import Rule
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.engine.schemas import EngineAttempt, EngineJobDetail
+    from hanbeon.surfaces.installation import Installation
+    from hanbeon.surfaces.schema import Explanation
 
 
 def job(
@@ -53,13 +55,13 @@ def job(
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
-    from hanbeon.cli.arguments import check_ids
+    from hanbeon.cli.arguments import whole_ids
     from hanbeon.cli.installation import open_installation
     from hanbeon.cli.job_follower import Screen, bar, follow, lines, print_as_json, raise_unless_succeeded
     from hanbeon.cli.output import console, json_text
 
-    check_ids([job_id])
     async with open_installation(database) as installation:
+        (job_id,) = await whole_ids(installation, [job_id])
         if log and json:
             job = await follow(installation, job_id, Screen(lambda _: None, print_as_json))
         elif json or not (log or console(stderr=True).is_terminal):
@@ -73,27 +75,27 @@ async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -
 
 
 async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
-    from hanbeon.cli.arguments import check_ids
+    from hanbeon.cli.arguments import whole_ids
     from hanbeon.cli.installation import open_installation
     from hanbeon.cli.job_follower import print_as_json, print_log, printer_on
     from hanbeon.cli.output import console
 
-    check_ids([job_id])
     async with open_installation(database) as installation:
+        (job_id,) = await whole_ids(installation, [job_id])
         await print_log(installation, job_id, print_as_json if json else printer_on(console()), attempt=attempt)
 
 
 async def _read(database: str | None, job_id: str) -> tuple[EngineJobDetail, str | None]:
-    from hanbeon.cli.arguments import check_ids
+    from hanbeon.cli.arguments import whole_ids
     from hanbeon.cli.installation import dashboard_of, open_installation
 
-    check_ids([job_id])
     async with open_installation(database) as installation:
+        (job_id,) = await whole_ids(installation, [job_id])
         return await installation.engine.job(job_id), dashboard_of(installation)
 
 
 def _show(job: EngineJobDetail, dashboard: str | None) -> None:
-    from hanbeon.cli.output import brief, json_text, print_facts, print_table, state_cell
+    from hanbeon.cli.output import brief, json_text, print_facts, print_lines, print_table, state_cell
     from hanbeon.domain.lifecycle import AttemptStatus
     from hanbeon.settings import page_url
 
@@ -121,6 +123,11 @@ def _show(job: EngineJobDetail, dashboard: str | None) -> None:
         print()
         headings = ("attempt", "status", "instance", "started", "took", "message")
         print_table(headings, [_attempt_row(each) for each in ended], right=("attempt", "took"))
+    for each in reversed(ended):
+        if each.failure is not None and each.failure.traceback is not None:
+            print(f"\nAttempt {each.attempt} raised {each.failure.exception}:")
+            print_lines(each.failure.traceback)
+            break
 
 
 def _attempt_row(attempt: EngineAttempt) -> list[str]:
@@ -152,15 +159,21 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
     For a waiting job: its dependencies, time, queue, slots and workers. For a job that failed or was cancelled: the
     error of its last attempt, the retries it used, when, and what to do.
     """
-    from hanbeon.cli.arguments import check_ids
+    from hanbeon.cli.arguments import whole_ids
     from hanbeon.cli.installation import ask
-    from hanbeon.cli.output import print_json
+    from hanbeon.cli.output import print_json, print_lines
     from hanbeon.quotation import plain
 
-    check_ids([id])
-    explanation = ask(database, lambda installation: installation.engine.explain(id))
+    async def read(installation: Installation) -> Explanation:
+        (job_id,) = await whole_ids(installation, [id])
+        return await installation.engine.explain(job_id)
+
+    explanation = ask(database, read)
     if json:
         print_json(explanation)
         return
     for reason in explanation.reasons:
         typer.echo(plain(reason["text"]))
+        if traceback := reason.get("traceback"):
+            print()
+            print_lines(traceback)

@@ -42,10 +42,10 @@ async def print_log(
     """Print a log after a position, and return the position to resume from."""
     unprinted: list[LogEntry] = []
     given = {"attempt": attempt, "after": after}
-    place: Any = {name: value for name, value in given.items() if value is not None}
+    position: Any = {name: value for name, value in given.items() if value is not None}
     while True:
-        page = await installation.engine.log(job_id, **place)
-        entries, place["after"] = [*unprinted, *page.entries], page.after
+        page = await installation.engine.log(job_id, **position)
+        entries, position["after"] = [*unprinted, *page.entries], page.after
         # A line that was stored in pieces is printed as one, also across pages.
         unprinted = entries[-1:] if page.more and entries and _is_piece(entries[-1]) else []
         if len(entries) > len(unprinted):
@@ -76,9 +76,9 @@ def print_verbatim(out: Console, text: Text) -> None:
 def log_text(entries: Sequence[LogEntry]) -> Text:
     """Return the text alone, with pieces of a line joined and a mark in place of cut lines."""
     text = Text()
-    for place, entry in enumerate(entries, start=1):
+    for position, entry in enumerate(entries, start=1):
         text.append_text(entry_text(entry))
-        following = entries[place] if place < len(entries) else None
+        following = entries[position] if position < len(entries) else None
         if following is not None and not _is_continued(entry, following):
             text.append("\n")
     return text

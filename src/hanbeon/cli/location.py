@@ -152,7 +152,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             text = file.read(_TOKEN_BYTES).decode().strip()
     except FileNotFoundError:
-        raise NotFound(f"there is no file {path}; check --token-file or {TOKEN_FILE}") from None
+        raise NotFound(Rule("no_token_file", path=path, variable=TOKEN_FILE)) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InvalidInput(Rule("cannot_read_path", path=path, reason=reason), field="token-file") from None

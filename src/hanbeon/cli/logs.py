@@ -120,7 +120,10 @@ def _render_json(logger: Any, method: str, entry: Any) -> str:
 
 
 def _escape_values(logger: Any, method: str, entry: Any) -> Any:
-    return {name: value if name == "exc_info" else _escaped(value) for name, value in entry.items()}
+    escaped = {name: value if name == "exc_info" else _escaped(value) for name, value in entry.items()}
+    if isinstance(text := entry.get("exception"), str):
+        escaped["exception"] = _escaped_lines(text)
+    return escaped
 
 
 def _escaped(value: Any) -> Any:
@@ -130,8 +133,11 @@ def _escaped(value: Any) -> Any:
 
 
 def _write_exception(out: TextIO, exc_info: Any) -> None:
-    lines = "".join(traceback.format_exception(*exc_info)).rstrip("\n").split("\n")
-    out.write("\n" + "\n".join(map(plain, lines)))
+    out.write("\n" + _escaped_lines("".join(traceback.format_exception(*exc_info)).rstrip("\n")))
+
+
+def _escaped_lines(text: str) -> str:
+    return "\n".join(map(plain, text.split("\n")))
 
 
 def _escape_json(logger: Any, method: str, line: Any) -> str:

@@ -37,6 +37,9 @@ async def enqueue(
 ) -> tuple[str, bool]:
     """Enqueue a job; returns its id, and False if it exists already."""
     if isinstance(installation, App):
+        run_at = options.get("run_at")
+        if run_at is not None and run_at.tzinfo is None:  # Text on a command line is in the zone of the settings.
+            options = {**options, "run_at": run_at.replace(tzinfo=installation.settings.zone)}
         make = _enqueue_checked if has_tasks else _enqueue_unchecked
         job = await make(installation, task, args, options)
         return job.id, job.created
@@ -83,7 +86,7 @@ async def _enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], optio
         raise UnknownTask(rule, field="task")
     placeholder: Task[[], None] = Task(task, _elsewhere, TaskOptions())
     request = JobRequest(task=placeholder, args=to_json_text(args, "an argument", "args")).set(**options)
-    new = request.to_new_job(app.settings.zone)
+    new = request.to_new_job(None)
     new.validate(app.settings.max_payload_bytes)
     (made,) = await app.store.enqueue([new])
     return Job(app, made.id, created=made.created)

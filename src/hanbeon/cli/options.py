@@ -43,9 +43,13 @@ Cursor = Annotated[
 ]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="The most entries to show.")]
 
-JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
-JobIds = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
-MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
+JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or its first characters.", show_default=False)]
+JobIds = Annotated[
+    list[str], typer.Argument(metavar="ID", help="Ids of jobs, or their first characters.", show_default=False)
+]
+MaybeJobIds = Annotated[
+    list[str] | None, typer.Argument(metavar="ID", help="Ids of jobs, or their first characters.", show_default=False)
+]
 Queues = Annotated[
     list[str], typer.Argument(metavar="QUEUE", help="Names of queues.", autocompletion=queue_names, show_default=False)
 ]

@@ -90,6 +90,12 @@ def print_json_line(value: Any) -> None:
     print(msgspec.json.encode(value).decode(), flush=True)
 
 
+def print_lines(text: str) -> None:
+    """Print a text of several lines, indented, without what a terminal would obey."""
+    for line in text.splitlines():
+        print(f"  {plain(line)}".rstrip())
+
+
 def state_cell(state: State) -> Text:
     return Text(state.value, STATE_STYLES[state])
 

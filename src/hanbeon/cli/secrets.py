@@ -35,24 +35,18 @@ def check(json: Json = False) -> None:
     """
     from hanbeon.cli import exits
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.errors import Kind, SecretUnavailable
+    from hanbeon.errors import Kind
 
     declared = _declared()
-    rows: list[tuple[str, str, str | None]] = []
-    for name in declared.names:
-        try:
-            declared.read(name)
-        except SecretUnavailable as error:
-            rows.append((name, str(declared.sources[name]), str(error)))
-        else:
-            rows.append((name, str(declared.sources[name]), None))
+    problems = {name: declared.problem(name) for name in declared.names}
+    rows = [(name, str(declared.sources[name]), error and str(error)) for name, error in problems.items()]
     if json:
         print_json(
             {"secrets": [{"name": name, "source": source, "problem": problem} for name, source, problem in rows]}
         )
     else:
         print_table(("secret", "source", "problem"), [(name, source, problem or "") for name, source, problem in rows])
-    if any(problem for _, _, problem in rows):
+    if any(problems.values()):
         raise typer.Exit(exits.EXIT_CODES[Kind.UNAVAILABLE])
 
 

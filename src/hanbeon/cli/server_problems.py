@@ -61,21 +61,21 @@ async def command_error(error: ClientError, address: ServerAddress, client: Asyn
             return ServerRefusal(error.detail, error.code, kind, error.field, error.rule)
         case Unreachable():
             reason = masked(str(error))
-            return Unavailable(f"{reason}; check --server or {SERVER}, and that `hanbeon serve` runs there")
+            return Unavailable(Rule("server_unreachable", reason=reason, variable=SERVER))
         case _:
-            return Unavailable(f"{url}: {error}")
+            return Unavailable(Rule("server_failed", url=url, error=error))
 
 
-async def _other_server(error: ClientError, url: str, client: AsyncClient) -> str:
+async def _other_server(error: ClientError, url: str, client: AsyncClient) -> Rule:
     """Tell a server of another release from something that is no server of Hanbeon."""
     own = version("hanbeon")
     with contextlib.suppress(ClientError):
         theirs = await client._transport.run(_version())
         if theirs is not None and theirs != own:
-            return f"the server at {url} is Hanbeon {theirs}, and this is {own}; use the same release on both sides"
+            return Rule("server_of_another_release", url=url, theirs=theirs, own=own)
         if theirs is not None:
-            return f"the server at {url} gave an answer that this release does not understand: {error}"
-    return f"there is no Hanbeon server at {url}; check --server or {SERVER}, and any proxy in between"
+            return Rule("server_not_understood", url=url, error=error)
+    return Rule("no_server", url=url, variable=SERVER)
 
 
 def _version() -> Flow[str | None]:

@@ -4,7 +4,8 @@ import asyncio
 
 from hanbeon import App, Context
 
-app = App()  # Uses the database in HANBEON_DATABASE_URL, or the file hanbeon.db.
+# Uses the database in HANBEON_DATABASE_URL, or the file hanbeon.db. Times without an offset are in this zone.
+app = App(timezone="{timezone}")
 
 
 @app.task(retries=2, retry_delay=5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import os
 import ssl
@@ -19,6 +18,7 @@ from hanbeon.client.problems import raised_as_by_app
 from hanbeon.errors import InvalidInput
 from hanbeon.rule import Rule
 from hanbeon.surfaces.installation import Installation
+from hanbeon.surfaces.moment import with_moments_as_text
 from hanbeon.surfaces.operation import LOCAL, Channel, Operation
 from hanbeon.surfaces.schema import Request
 from hanbeon.surfaces.surface import Surface
@@ -143,17 +143,17 @@ def _positional(operation: Operation, rest: Sequence[Any], names: Sequence[str])
 
 
 def _validated(kind: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = sent(validate(kind, {name: _json(value) for name, value in given.items()}))
+    # A naive moment would be read in the zone of the server, which is not known here.
+    fields = with_moments_as_text({name: _json(value) for name, value in given.items()}, None)
+    made: dict[str, Any] = sent(validate(kind, fields))
     return made
 
 
 def _json(value: Any) -> Any:
-    """Return what Python callers pass as JSON has it: tasks by name, results by id, moments as text."""
+    """Return what Python callers pass as JSON has it: tasks by name, results by id."""
     match value:
         case Task():
             return value.name
-        case dt.datetime():
-            return value.isoformat()
         case msgspec.Struct() if hasattr(value, "id"):
             return value if isinstance(value, Request) else value.id
         case msgspec.Struct() if _is_plain_struct(value):

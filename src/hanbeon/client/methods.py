@@ -13,6 +13,7 @@ import msgspec
 from hanbeon.client.calls import Fill, RetryConfig, call, each_of, gathered, wait
 from hanbeon.client.event_stream import follow
 from hanbeon.client.flow import Flow, Stream
+from hanbeon.surfaces.moment import with_moments_as_text
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.surface import Surface
 
@@ -23,7 +24,7 @@ _PAGED, _ITEMS = "next_cursor", "items"
 _CURSOR = "cursor"
 
 
-class Place(NamedTuple):
+class Binding(NamedTuple):
     """Where a method is found: its resource, the parameter of the path that names one of these, and its name."""
 
     resource: str
@@ -37,8 +38,8 @@ class ClientMethod:
     streams = False
     """Iterates over many results instead of returning one."""
 
-    def __init__(self, operation: Operation, place: Place) -> None:
-        self.operation, self.place = operation, place
+    def __init__(self, operation: Operation, binding: Binding) -> None:
+        self.operation, self.binding = operation, binding
         self.doc = operation.summary
         self.fields = dict(_fields(operation))
         self.query_fields = () if operation.query is None else operation.query.__struct_encode_fields__
@@ -50,11 +51,13 @@ class ClientMethod:
     def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
         """The values of a call, from its arguments by name."""
         operation = self.operation
-        own = {name: given[argument_of(name)] for name in operation.parameters if name != self.place.id}
+        own = {name: given[argument_of(name)] for name in operation.parameters if name != self.binding.id}
         if operation.client.body is not None:
             body: Mapping[str, Any] | None = given[operation.client.body]
         else:
-            body = {field.encode_name: given[name] for name, field in self.fields.items() if name in given}
+            fields = {field.encode_name: given[name] for name, field in self.fields.items() if name in given}
+            # A naive moment would be read in the zone of the server, which is not known here.
+            body = with_moments_as_text(fields, None)
         in_query = operation.in_query or operation.request is None
         query = {name: given[name] for name in self.query_fields}
         return Fill(
@@ -69,7 +72,7 @@ class ClientMethod:
         """Ids and required fields may be given by position, all others by name only."""
         operation, named = self.operation, []
         for name in operation.parameters:
-            if name != self.place.id:
+            if name != self.binding.id:
                 yield Parameter(argument_of(name), Parameter.POSITIONAL_OR_KEYWORD)
         if operation.client.body is not None:
             yield Parameter(operation.client.body, Parameter.POSITIONAL_OR_KEYWORD)
@@ -119,8 +122,8 @@ class Gathered(ClientMethod):
 class Wait(ClientMethod):
     """Polls until the resource has ended, and returns it; raises after `timeout` seconds, if that is given."""
 
-    def __init__(self, operation: Operation, place: Place) -> None:
-        super().__init__(operation, place._replace(name="wait"))
+    def __init__(self, operation: Operation, binding: Binding) -> None:
+        super().__init__(operation, binding._replace(name="wait"))
         self.doc = "Wait until it has ended; raises if that takes longer than `timeout` seconds."
 
     def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
@@ -143,7 +146,7 @@ class Events(ClientMethod):
         self.channel = channel
         name = channel.sse.rsplit("/", 1)[1]
         operation = Operation("GET", channel.sse, channel.need, name, channel.summary)
-        super().__init__(operation, place_of(operation))
+        super().__init__(operation, binding_of(operation))
         self.doc = "Iterate over the events after `after` without end; reconnects when the connection is lost."
 
     def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
@@ -160,24 +163,24 @@ class Events(ClientMethod):
 def methods_of(surface: Surface) -> Iterator[ClientMethod]:
     """All methods that clients have of a surface."""
     for operation in surface.operations:
-        place = place_of(operation)
+        binding = binding_of(operation)
         response = next(iter(operation.responses.values()), None)
         fields = getattr(response, "__struct_fields__", ())
         if operation.upload is not None or operation.downloads:
-            yield Transfer(operation, place)
+            yield Transfer(operation, binding)
         elif _PAGED not in fields:
-            yield ClientMethod(operation, place)
+            yield ClientMethod(operation, binding)
         elif _ITEMS in fields:
-            yield Pages(operation, place)
+            yield Pages(operation, binding)
         else:
-            yield Gathered(operation, place)
+            yield Gathered(operation, binding)
         if operation.client.ended is not None:
-            yield Wait(operation, place)
+            yield Wait(operation, binding)
     for channel in surface.channels:
         yield Events(channel)
 
 
-def place_of(operation: Operation) -> Place:
+def binding_of(operation: Operation) -> Binding:
     """By the rules of `ClientCall`, or as the operation says."""
     collection, *rest = operation.path.removeprefix(_API).split("/")
     own = operation.parameters[0] if rest and rest[0].startswith("{") else None
@@ -185,7 +188,7 @@ def place_of(operation: Operation) -> Place:
     at_root = len(rest) == (0 if own is None else 1)
     name = by_verb.get(operation.method, operation.call) if at_root else operation.call
     resource = collection if own is None else collection.removesuffix("s")
-    return Place(operation.client.resource or resource, own, operation.client.method or name)
+    return Binding(operation.client.resource or resource, own, operation.client.method or name)
 
 
 def argument_of(parameter: str) -> str:

@@ -33,7 +33,7 @@ class Resources:
         methods = _methods(self.surfaces).get(name)
         if methods is None:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}", name=name, obj=self)
-        kind, parameter = resource_type(name, self._prefix, methods), methods[0].place.id
+        kind, parameter = resource_type(name, self._prefix, methods), methods[0].binding.id
         if parameter is None:
             return kind(self._transport, self._retry, {})
 
@@ -61,9 +61,9 @@ class AsyncResources(Resources):
 
 def resource_type(name: str, prefix: str, methods: list[ClientMethod]) -> type[Resource]:
     """The class of a resource, with a method for each operation."""
-    parameter = methods[0].place.id
+    parameter = methods[0].binding.id
     title = prefix + "".join(word.capitalize() for word in name.split("_"))
-    members: dict[str, Any] = {method.place.name: _function(method) for method in methods}
+    members: dict[str, Any] = {method.binding.name: _function(method) for method in methods}
     members["__doc__"] = f"All {name} of a server." if parameter is None else f"One {name} of a server."
     if parameter is not None:
         members["id"] = property(lambda resource: resource._ids[parameter])
@@ -76,7 +76,7 @@ def _function(method: ClientMethod) -> Callable[..., Any]:
         drive = resource._transport.each if method.streams else resource._transport.run
         return drive(method.run(resource._retry, fill))
 
-    function.__name__, function.__doc__ = method.place.name, method.doc
+    function.__name__, function.__doc__ = method.binding.name, method.doc
     function.__signature__ = method.signature  # type: ignore[attr-defined]  # what `help` and editors show
     return function
 
@@ -90,6 +90,6 @@ def _methods(surfaces: tuple[Surface, ...]) -> dict[str, list[ClientMethod]]:
         found: dict[str, list[ClientMethod]] = {}
         for surface in surfaces:
             for method in methods_of(surface):
-                found.setdefault(method.place.resource, []).append(method)
+                found.setdefault(method.binding.resource, []).append(method)
         _KNOWN[id(surfaces)] = surfaces, found  # With the tuple, or its identity might be given to another.
     return _KNOWN[id(surfaces)][1]

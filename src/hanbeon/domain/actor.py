@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 import msgspec
-import uuid_utils
 
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.ids import new_id
 from hanbeon.quotation import plain
 
 TARGET_LIMIT = 500
@@ -35,7 +35,7 @@ _admin: ContextVar[bool] = ContextVar("hanbeon_admin", default=True)
 def acting(user: str, via: str, action: str, target: str | None = None, *, admin: bool = True) -> Iterator[None]:
     """Record what is written inside as this user's. So is what it starts in the background."""
     named = None if target is None else _storable(target, TARGET_LIMIT)
-    actor = Actor(str(uuid_utils.uuid7()), _storable(user, NAME_LIMIT), via, _storable(action, NAME_LIMIT), named)
+    actor = Actor(new_id(), _storable(user, NAME_LIMIT), via, _storable(action, NAME_LIMIT), named)
     before = _admin.set(admin)
     token = _current.set(actor)
     try:

@@ -62,7 +62,7 @@ def event_id(cursor: Cursor, incarnation: str, field: str = "after") -> int:
     raise InvalidInput(Rule("must_be", what=Rule("event_id", most=MOST), got=quoted(cursor)), field=field)
 
 
-def place_of(wanted: int, incarnation: str, first_kept: int, last: int) -> EventPosition:
+def position_of(wanted: int, incarnation: str, first_kept: int, last: int) -> EventPosition:
     """Return where a reader of `wanted` goes on, if the events from `first_kept` to `last` are there.
 
     0 stands for all that are kept, so it misses nothing.

@@ -17,7 +17,9 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.tally import Delta, add_moves
 
 
-class _Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EventGroup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Events that are alike but for their job."""
+
     type: Reason
     queue: str
     task: str
@@ -28,7 +30,7 @@ class _Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _Groups(msgspec.Struct, frozen=True):
-    groups: list[_Group]
+    groups: list[EventGroup]
 
 
 class _QueueOf(msgspec.Struct, frozen=True):
@@ -43,6 +45,11 @@ _events = msgspec.json.Decoder(list[Event])
 _groups = msgspec.json.Decoder(_Groups)
 _queues = msgspec.json.Decoder(_Queues)
 _NO_JOBS = "]}"
+
+
+def decode_groups(body: str) -> list[EventGroup] | None:
+    """Return the groups of a batch; None if it is a list of events. Raises `msgspec.DecodeError`."""
+    return _groups.decode(body).groups if body.startswith("{") else None
 
 
 def decode_events(body: str, at: int) -> list[Event]:
@@ -78,7 +85,7 @@ def queues_of(body: str) -> set[str]:
 @lru_cache(maxsize=1024)
 def before_jobs(reason: Reason, state: State, queue: str, task: str, *details: tuple[str, Any]) -> str:
     """Return the text of a group up to its list of jobs."""
-    group = _Group(type=reason, queue=queue, task=task, state=state, details=dict(details), jobs=[])
+    group = EventGroup(type=reason, queue=queue, task=task, state=state, details=dict(details), jobs=[])
     return msgspec.json.encode(group).decode().removesuffix(_NO_JOBS)
 
 

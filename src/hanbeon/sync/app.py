@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from hanbeon.app import App
 from hanbeon.domain.events import Event
@@ -23,6 +23,9 @@ from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import SyncTransaction
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
+
+if TYPE_CHECKING:
+    from hanbeon.tasks.keywords import JobOptionFields
 
 R = TypeVar("R")
 
@@ -67,7 +70,13 @@ class SyncApp(BlockingApp):
 
     @overload
     def enqueue(
-        self, task: str, args: Mapping[str, Any] | None = None, /, *, transaction: Any = None, **options: Any
+        self,
+        task: str,
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Unpack[JobOptionFields],
     ) -> SyncJob[Any]: ...
     @overload
     def enqueue(
@@ -77,7 +86,7 @@ class SyncApp(BlockingApp):
         /,
         *,
         transaction: Any = None,
-        **options: Any,
+        **options: Unpack[JobOptionFields],
     ) -> SyncJob[R]: ...
     def enqueue(
         self,
@@ -86,7 +95,7 @@ class SyncApp(BlockingApp):
         /,
         *,
         transaction: Any = None,
-        **options: Any,
+        **options: Unpack[JobOptionFields],
     ) -> SyncJob[Any]:
         """Create one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
 

@@ -21,7 +21,7 @@ from hanbeon.rule import Rule
 
 T = TypeVar("T")
 _PATIENCE = 5.0
-_CLOSED = "this SyncApp was closed; open() it again, or use it within its `with` block"
+_CLOSED = Rule("sync_app_closed")
 
 
 class Background:
@@ -65,7 +65,7 @@ class Background:
                 if self._closed:
                     raise AppNotOpen(_CLOSED) from None
                 if not patient:
-                    raise DatabaseUnavailable("the process forked during the call; check if it was done") from None
+                    raise DatabaseUnavailable(Rule("forked_during_call")) from None
             finally:
                 # On Ctrl-C in particular: nothing waits for the result any more.
                 future.cancel()

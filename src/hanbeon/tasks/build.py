@@ -25,7 +25,7 @@ _KIND = slice(1, -1)
 assert (JobRequest.__struct_fields__[0], JobRequest.__struct_fields__[-1]) == ("id", "args")
 
 
-def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: dict[str, Any]) -> JobRequest[Any]:
+def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: Any) -> JobRequest[Any]:
     """Return the request for `enqueue(task, args, **options)`; `task` is a request, a task, or a task's name."""
     if "args" in options:
         raise InvalidInput(Rule("args_by_position"), field="args")
@@ -55,19 +55,19 @@ def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
 def new_job(tasks: Registry, settings: Settings, request: JobRequest[Any]) -> NewJob:
     """Build the job of one request, valid by itself. What is the same for many is built and checked once."""
     _check_task(tasks, request)
-    template = _known_template(request, settings.zone) if _recurs(request) else None
+    template = _known_template(request, settings.zone_of_naive) if _recurs(request) else None
     if template is not None:
         check_own(request.id, request.args, None, settings.max_payload_bytes)
         if request.idempotency_key is None and request.unique_key is None:
             return template.make(request.id, request.args)
         check_keys(request.idempotency_key, request.unique_key)
         return template.make(request.id, request.args, None, (request.idempotency_key, request.unique_key, None))
-    job = request.to_new_job(settings.zone)
+    job = request.to_new_job(settings.zone_of_naive)
     job.validate(settings.max_payload_bytes)
     return job
 
 
-def _known_template(request: JobRequest[Any], zone: ZoneInfo) -> JobTemplate | None:
+def _known_template(request: JobRequest[Any], zone: ZoneInfo | None) -> JobTemplate | None:
     """Return the template of the request; None if it is not valid, so that the job as a whole says why."""
     try:
         return _template(msgspec.structs.replace(request, id="", args="", idempotency_key=None, unique_key=None), zone)
@@ -76,7 +76,7 @@ def _known_template(request: JobRequest[Any], zone: ZoneInfo) -> JobTemplate | N
 
 
 @lru_cache(maxsize=256)
-def _template(request: JobRequest[Any], zone: ZoneInfo) -> JobTemplate:
+def _template(request: JobRequest[Any], zone: ZoneInfo | None) -> JobTemplate:
     job = request.to_new_job(zone)
     job.validate_shared()
     return template_of(job)
@@ -106,7 +106,7 @@ def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[
             batch.add_alike(number, request.id, request.args, None, keys)
             continue
         _check_task(tasks, request)
-        number = batch.add(request.to_new_job(settings.zone))
+        number = batch.add(request.to_new_job(settings.zone_of_naive))
         if kind is not None:
             numbers[kind] = number
     return batch

@@ -59,7 +59,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         if not line or not line[0]:
             raise InvalidInput(Rule("command_empty"), field="command")
         templates = tuple(Template(each, f"command[{place}]") for place, each in enumerate(line))
-        if not templates[0].is_plain:
+        if not templates[0].is_constant:
             raise InvalidInput(Rule("program_placeholder"), field="command[0]")
         given = dict(options)
         for field, read in _READ.items():

@@ -70,9 +70,7 @@ class AttemptBackend(Protocol):
 
 
 def transaction_unsupported(executor: str) -> TransactionUnsupported:
-    return TransactionUnsupported(
-        f"ctx.transaction() is not available in the {executor} executor; use executor='async' or 'thread'"
-    )
+    return TransactionUnsupported(Rule("no_transaction_here", executor=executor))
 
 
 def log_lines(text: str) -> bytes:
@@ -218,5 +216,5 @@ class SyncTransaction:
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._loop.is_closed():
-            raise DatabaseUnavailable("the transaction has ended with its App or attempt, or by a fork; begin another")
+            raise DatabaseUnavailable(Rule("transaction_ended_here"))
         return asyncio.run_coroutine_threadsafe(work(), self._loop).result()

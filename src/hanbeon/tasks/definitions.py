@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.errors import TaskDefinitionError
 from hanbeon.rule import Rule
@@ -15,6 +15,9 @@ from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.stream_call import stream_task_of
 from hanbeon.tasks.task import Task, TaskOptions
+
+if TYPE_CHECKING:
+    from hanbeon.tasks.keywords import TaskOptionFields
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,23 +51,7 @@ class TaskDefinitions:
     @overload
     def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
     @overload
-    def task(
-        self,
-        *,
-        name: str | None = None,
-        queue: str = ...,
-        role: str = ...,
-        priority: int = ...,
-        timeout: float | str | None = ...,
-        retries: int = ...,
-        retry_delay: float | str = ...,
-        backoff: str = ...,
-        jitter: float = ...,
-        on_lost: str = ...,
-        executor: str | None = ...,
-        memory: int | str | None = ...,
-        roles: Sequence[str] = ...,
-    ) -> Decorator: ...
+    def task(self, *, name: str | None = None, **options: Unpack[TaskOptionFields]) -> Decorator: ...
     def task(self, function: Any = None, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a task; plain or with options. The function's first parameter may be a context."""
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from hanbeon.errors import AppNotOpen
+from hanbeon.rule import Rule
 
 _depth = 0
 
@@ -23,7 +24,4 @@ def in_worker_process() -> Iterator[None]:
 def refuse_to_open() -> None:
     """Raise in a worker process: a program without a main guard would open the database and start workers in it."""
     if _depth:
-        raise AppNotOpen(
-            "a worker process imports this module to find a task in it, and must not open the App; "
-            'put what runs the program behind `if __name__ == "__main__":`'
-        )
+        raise AppNotOpen(Rule("opened_on_import"))

@@ -11,7 +11,7 @@ from typing import Any
 
 from hanbeon.domain.job import LONGEST_US
 from hanbeon.errors import InvalidInput
-from hanbeon.quotation import nearest, quoted, suggested
+from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
 
 Kinds = dict[str, tuple[type, ...]]
@@ -72,11 +72,6 @@ def check_names(given: Iterable[str], known: Collection[str], owner: str) -> Non
         if name not in known:
             rule = Rule("no_such_option", owner=owner, nearest=suggested(name, known), known=sorted(known))
             raise InvalidInput(rule, field=name)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = nearest(name, known)
-    return f"; did you mean {quoted(near[0])}?" if near else ""
 
 
 def texts(value: Any, field: str) -> tuple[str, ...]:

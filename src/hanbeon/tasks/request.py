@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Unpack
 from zoneinfo import ZoneInfo
 
 import msgspec
-import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import InvalidInput
+from hanbeon.ids import new_id
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
+from hanbeon.zones import check_not_naive
 
 if TYPE_CHECKING:
+    from hanbeon.tasks.keywords import JobOptionFields
     from hanbeon.tasks.task import Task
 
 R_co = TypeVar("R_co", covariant=True)
@@ -33,7 +35,7 @@ class HasId(Protocol):
 class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of one job; None takes the task's. Durations are in seconds."""
 
-    id: str = msgspec.field(default_factory=lambda: str(uuid_utils.uuid7()))
+    id: str = msgspec.field(default_factory=new_id)
     queue: str | None = None
     role: str | None = None
     concurrency_key: str = ""
@@ -61,8 +63,10 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
     task: Task[..., R_co]
     args: str
 
-    def set(self, *, after: Iterable[HasId | str] = (), **options: Any) -> JobRequest[R_co]:
+    def set(self, **given: Unpack[JobOptionFields]) -> JobRequest[R_co]:
         """Return this request with other options; `after` adds dependencies."""
+        options: dict[str, Any] = dict(given)  # Untyped callers may give other names.
+        after = options.pop("after", ())
         if "args" in options:
             raise InvalidInput(Rule("arguments_in_call"), field="args")
         check_names(options, OPTIONS, "a job")
@@ -73,8 +77,8 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         options = check_kinds(_KINDS, options)
         return msgspec.structs.replace(self, **options)
 
-    def to_new_job(self, zone: ZoneInfo, within: str | None = None) -> NewJob:
-        """Build the job for the store; naive times are in `zone`.
+    def to_new_job(self, zone: ZoneInfo | None, within: str | None = None) -> NewJob:
+        """Build the job for the store; naive times are in `zone`, or rejected without one.
 
         `within`: the queue of the parent job, which exists as long as that job does, even if a surface owns it.
         """
@@ -123,7 +127,9 @@ def _id_of(job: HasId | str) -> str:
     return job_id
 
 
-def instant_us(moment: dt.datetime, zone: ZoneInfo) -> int:
+def instant_us(moment: dt.datetime, zone: ZoneInfo | None, field: str = "run_at") -> int:
+    """Return an instant of the database; a naive moment is in `zone`, or rejected without one."""
+    check_not_naive(moment, zone, field)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)

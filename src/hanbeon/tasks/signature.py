@@ -20,6 +20,8 @@ _REFUSED = {
     inspect.Parameter.POSITIONAL_ONLY: "a positional-only parameter",
 }
 
+_OF_METHODS = ("self", "cls")
+
 
 class Signature(Protocol):
     """The parameters of a task."""
@@ -48,6 +50,10 @@ class TaskSignature:
         if parameters and hints.get(parameters[0].name) in context_types:
             self.context_type = hints[parameters[0].name]
             parameters = parameters[1:]
+        if parameters and parameters[0].name in _OF_METHODS and "." in function.__qualname__.rpartition("<locals>.")[2]:
+            raise TaskDefinitionError(
+                Rule("method_as_task", task=quoted(name), method=function.__qualname__, parameter=parameters[0].name)
+            )
         for parameter in parameters:
             if parameter.kind in _REFUSED:
                 raise TaskDefinitionError(Rule("unnamed_parameters", task=quoted(name), kind=_REFUSED[parameter.kind]))

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -130,7 +130,7 @@ _DURATIONS = {"timeout", "retry_delay"}
 
 
 class Task(Generic[P, R_co]):
-    """Registered logic. Call `task.function` to run it here and now; `task.call(…)` describes a job of it.
+    """Registered logic. `task.call(…)` describes a job of it; `task(…)` calls its function here and now.
 
     A command or an HTTP call has a `spec` instead of a function, and runs only in a worker.
     """
@@ -221,6 +221,18 @@ class Task(Generic[P, R_co]):
         """A job of this task with these arguments, checked now; enqueue it with the App."""
         return JobRequest(task=self, args=self.signature.pack(args, kwargs))
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function here and now, as if it were no task; a context is an argument like any other."""
+        return self.function(*args, **kwargs)
+
+    if not TYPE_CHECKING:  # A type checker should go on rejecting unknown names.
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Answer names that other libraries give to what `call` and `enqueue` do."""
+            remedy = _ELSEWHERE_CALLED.get(name)
+            hint = "" if remedy is None else f"; write {remedy.format(task=vars(self).get('name', 'task'))}"
+            raise AttributeError(f"a task has no {name!r}{hint}", name=name, obj=self)
+
     @property
     def where(self) -> str:
         """The place of its function, or what it runs."""
@@ -232,6 +244,18 @@ class Task(Generic[P, R_co]):
 
     def __repr__(self) -> str:
         return f"<Task {self.name}>"
+
+
+_ENQUEUE = "await app.enqueue({task}.call(…)), or app.enqueue({task}.call(…)) of a SyncApp"
+_ELSEWHERE_CALLED = {
+    "apply_async": f"{_ENQUEUE}, with options like delay=60, run_at=… or priority=…",
+    "apply": "{task}(…) to call the function here",
+    "s": "{task}.call(…)",
+    "si": "{task}.call(…)",
+    **dict.fromkeys(
+        ("delay", "defer", "defer_async", "enqueue", "kiq", "send", "send_with_options", "schedule"), _ENQUEUE
+    ),
+}
 
 
 def _runs_elsewhere(*args: Any, **kwargs: Any) -> NoReturn:

@@ -55,7 +55,7 @@ class Template:
         return [part.name for part in self._parts if isinstance(part, Placeholder) and part.root == ARGS]
 
     @property
-    def is_plain(self) -> bool:
+    def is_constant(self) -> bool:
         return not any(isinstance(part, Placeholder) for part in self._parts)
 
     def fill(self, values: Mapping[str, Mapping[str, Any]], quote: Callable[[str], str] = str) -> str:

@@ -40,12 +40,12 @@ def check_field(field: Field, part: str) -> None:
             raise InvalidInput(Rule(_RULES[field], got=repr(term[:_SHOWN]), reason=reason), field="cron")
 
 
-def plain(field: Field, part: str) -> str:
+def normalized(field: Field, part: str) -> str:
     """Rewrite a valid field so that the library reads it correctly: it takes 5-5/2 for 5/2, without an upper bound."""
-    return ",".join(_plain_term(field, term) for term in part.split(","))
+    return ",".join(_normalized_term(field, term) for term in part.split(","))
 
 
-def _plain_term(field: Field, term: str) -> str:
+def _normalized_term(field: Field, term: str) -> str:
     start, stepped, _ = term.partition("/")
     if not stepped or "-" not in start:
         return term
@@ -246,7 +246,7 @@ def _expression(text: str) -> Expression:
     for field, part in zip(fields, parts, strict=True):
         check_field(field, part)
     try:
-        made = Expression([plain(field, part) for field, part in zip(fields, parts, strict=True)])
+        made = Expression([normalized(field, part) for field, part in zip(fields, parts, strict=True)])
     except CronSimError:
         made = None  # Every field was validated by itself: what remains is a day that none of its months has.
     if made is None or made.next_wall(_BEGIN, inclusive=True) is None:
