@@ -152,6 +152,7 @@ _WIDER = {
     "roles": "Sequence[str]",
     "timeout": "float | str | None",
     "retry_delay": "float | str",
+    **dict.fromkeys(("retry_on", "no_retry_on"), "type[BaseException] | Sequence[type[BaseException]]"),
 }
 """Types that callers may pass and that are converted to the type of the field."""
 
@@ -163,7 +164,7 @@ def options_of_jobs_and_tasks() -> str:
 
     imports: set[str] = set()
     body = ""
-    for kind, wider in ((JobOptions, ("depends_on",)), (TaskOptions, ("roles", "timeout", "retry_delay"))):
+    for kind, wider in ((JobOptions, ("depends_on",)), (TaskOptions, _WIDER.keys() - {"depends_on"})):
         hints = typing.get_type_hints(kind)
         lines = [
             f"    {name}: {_WIDER[name] if name in wider else annotation_of(hints[name], imports)}\n"

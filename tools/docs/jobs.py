@@ -29,6 +29,8 @@ _OF_A_TASK = {
     "executor": "`async` for coroutines, `thread` for plain functions, `process` for those with a timeout or `memory`.",
     "memory": 'The memory limit of its process: bytes, or text like `"512MB"`; for plain functions and commands.',
     "roles": "The roles it may serve; a job of another role is refused. None: any.",
+    "retry_on": "Exception classes; any other exception of its body is not retried. Python only.",
+    "no_retry_on": "Exception classes that are not retried; it wins over `retry_on`. Python only.",
 }
 _OF_A_JOB = {
     "id": "A lower-case UUID; enqueued again with the same contents, it is the same job.",
@@ -71,8 +73,8 @@ wrong type are refused.
 {task}
 ## Of a command
 
-`app.command(name, argv, …)` takes these and the options of a task except `executor`:
-[how commands run](executors.md#commands).
+`app.command(name, argv, …)` takes these and the options of a task except `executor`,
+`retry_on` and `no_retry_on`: [how commands run](executors.md#commands).
 
 {command}
 {http_section}{http}

@@ -44,4 +44,5 @@ def _shape(task: Task[..., Any]) -> dict[str, Any]:
     import msgspec
 
     shape = {"name": task.name, **msgspec.structs.asdict(task.options), "takes": str(task.signature)}
+    shape |= {option: [kind.__name__ for kind in shape[option]] for option in ("retry_on", "no_retry_on")}
     return {**shape, "executor": task.executor}

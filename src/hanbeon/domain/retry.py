@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 
 import msgspec
 
@@ -96,6 +97,50 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
         if permanent or failure_type in NEVER_RETRIED or retry_count >= self.max_retries:
             return False
         return not (failure_type == FailureType.LOST and self.on_lost is OnLost.FAIL)
+
+
+class ExceptionFilter(msgspec.Struct, frozen=True):
+    """Which exceptions of a task's bodies are retried, by the full names of their classes; subclasses count.
+
+    By name, because the program of a worker process has classes of its own.
+    """
+
+    retry_on: tuple[str, ...] = ()
+    """Empty: all."""
+    no_retry_on: tuple[str, ...] = ()
+
+    def refusal(self, error: BaseException) -> str | None:
+        """Return why no attempt follows, if none does. Of a group its members are judged."""
+        members = list(_members(error))
+        for each in members:
+            if (name := _first_of(each, self.no_retry_on)) is not None:
+                return f"no_retry_on has {_short(name)}"
+        if self.retry_on and any(_first_of(each, self.retry_on) is None for each in members):
+            return f"retry_on has only {', '.join(map(_short, self.retry_on))}"
+        return None
+
+
+def full_name(kind: type[BaseException]) -> str:
+    """Return the name of a class, which is the same in a worker process that has loaded the main program."""
+    module = kind.__module__
+    return f"{'__main__' if module == '__mp_main__' else module}.{kind.__qualname__}"
+
+
+def _members(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _members(each)
+    else:
+        yield error
+
+
+def _first_of(error: BaseException, names: tuple[str, ...]) -> str | None:
+    own = {full_name(kind) for kind in type(error).__mro__ if issubclass(kind, BaseException)}
+    return next((name for name in names if name in own), None)
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 _KNOWN = {

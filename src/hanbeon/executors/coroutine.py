@@ -154,7 +154,7 @@ class AsyncWork(BodyExits):
             if cancelled and self._exit is None:
                 found = None if self.stopped else raised(RuntimeError("the task cancelled itself"))
             else:
-                found = self.returned(call, value) if error is None else failed(error)
+                found = self.returned(call, value) if error is None else failed(error, call.task.retried)
         except BaseException as failure:
             found = failed(failure)
         done(found)

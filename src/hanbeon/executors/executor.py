@@ -12,7 +12,7 @@ import msgspec
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
-from hanbeon.domain.retry import FailureType
+from hanbeon.domain.retry import NOT_THE_WORK, ExceptionFilter, FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
 from hanbeon.executors.traceback_text import exception_text
 from hanbeon.settings import Settings
@@ -117,10 +117,22 @@ def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
     return Returned(text)
 
 
-def failed(error: BaseException) -> Outcome:
-    """Return the outcome of an exception of a body, with its traceback."""
+def failed(error: BaseException, retried: ExceptionFilter | None = None) -> Outcome:
+    """Return the outcome of an exception of a body, with its traceback; `retried` may end its retries."""
     outcome = raised(error)
-    return msgspec.structs.replace(outcome, exception=exception_text(error)) if isinstance(outcome, Raised) else outcome
+    if not isinstance(outcome, Raised):
+        return outcome
+    outcome = msgspec.structs.replace(outcome, exception=exception_text(error))
+    # A database that refused for a moment is no failure of the work, whatever class says so.
+    if retried is None or outcome.permanent or outcome.failure_type in NOT_THE_WORK:
+        return outcome
+    refusal = retried.refusal(error)
+    if refusal is None:
+        return outcome
+    why = f" (not retried: {refusal})"
+    return msgspec.structs.replace(
+        outcome, message=_cut(outcome.message, MESSAGE_LIMIT - len(why)) + why, permanent=True
+    )
 
 
 def raised(error: BaseException) -> Outcome:

@@ -89,7 +89,8 @@ class ThreadWork:
         if self._take():
             value, error = context.run(_contained, body)
             self._body.call = None  # Contexts that were copied from the body's may outlive it.
-            self._tell(lambda: failed(error) if error is not None else returned(self._call, value))
+            call = self._call
+            self._tell(lambda: failed(error, call.task.retried) if error is not None else returned(call, value))
 
     def _dropped(self, future: Future[None]) -> None:
         if future.cancelled() and self._take():

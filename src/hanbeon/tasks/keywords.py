@@ -50,3 +50,5 @@ class TaskOptionFields(TypedDict, total=False):
     executor: str | None
     memory: int | str | None
     roles: Sequence[str]
+    retry_on: type[BaseException] | Sequence[type[BaseException]]
+    no_retry_on: type[BaseException] | Sequence[type[BaseException]]

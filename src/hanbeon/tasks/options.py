@@ -81,6 +81,14 @@ def texts(value: Any, field: str) -> tuple[str, ...]:
     raise InvalidInput(Rule("must_be", what=Rule("string_list"), got=quoted(value)), field=field)
 
 
+def exception_classes(value: Any, field: str) -> tuple[type[BaseException], ...]:
+    """Check one class of exceptions or several, and return them as a tuple."""
+    found = (value,) if isinstance(value, type) else tuple(value) if isinstance(value, list | tuple | set) else ()
+    if not found or not all(isinstance(each, type) and issubclass(each, BaseException) for each in found):
+        raise InvalidInput(Rule("exception_classes", option=field, got=quoted(value)), field=field)
+    return found
+
+
 def named_texts(value: Any, field: str) -> dict[str, str]:
     """Check a table of strings by name. The values may be secret, so errors show only names."""
     if not isinstance(value, Mapping):

@@ -14,12 +14,20 @@ import msgspec
 from hanbeon.clock import seconds_of
 from hanbeon.domain.executions import TaskSettings
 from hanbeon.domain.job import DEFAULT_QUEUE, NO_HANDLER
-from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
-from hanbeon.errors import InvalidInput, TaskDefinitionError
+from hanbeon.domain.retry import Backoff, ExceptionFilter, OnLost, RetryPolicy, full_name
+from hanbeon.errors import InvalidInput, PermanentError, TaskDefinitionError
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes, texts
+from hanbeon.tasks.options import (
+    check_kinds,
+    check_names,
+    duration_us,
+    exception_classes,
+    kinds_of,
+    size_bytes,
+    texts,
+)
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import Signature, TaskSignature
 
@@ -67,6 +75,8 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     executor: str | None = None
     memory: int | str | None = None
     roles: tuple[str, ...] = ()
+    retry_on: tuple[type[BaseException], ...] = ()
+    no_retry_on: tuple[type[BaseException], ...] = ()
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:
@@ -86,6 +96,11 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
                     options[field] = seconds_of(options[field], field)
             if "roles" in options:
                 options["roles"] = texts(options["roles"], "roles")
+            for field in _EXCEPTIONS & options.keys():
+                options[field] = exception_classes(options[field], field)
+            for never in options.get("retry_on", ()):
+                if issubclass(never, PermissionError | PermanentError):
+                    raise InvalidInput(Rule("never_retried", exception=never.__name__), field="retry_on")
             options = check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
                 raise InvalidInput(Rule("task_jitter"), field="jitter")
@@ -127,6 +142,7 @@ def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
 
 _KINDS = kinds_of(TaskOptions)
 _DURATIONS = {"timeout", "retry_delay"}
+_EXCEPTIONS = {"retry_on", "no_retry_on"}
 
 
 class Task(Generic[P, R_co]):
@@ -149,6 +165,7 @@ class Task(Generic[P, R_co]):
             self.memory = None if options.memory is None else size_bytes(options.memory, "memory")
             if self.spec is not None:
                 self.signature = self.spec.signature(name)
+        self.retried = self._filter()
         self._check()
         if self.spec is None:
             self.signature = self._own_signature()
@@ -163,6 +180,18 @@ class Task(Generic[P, R_co]):
             raise InvalidInput(
                 Rule("role_of_task", served=served, task=quoted(self.name), got=quoted(role)), field="role"
             )
+
+    def _filter(self) -> ExceptionFilter | None:
+        """Return what is to be known of an exception; None, as for most tasks, if nothing is."""
+        chosen = {field: getattr(self.options, field) for field in sorted(_EXCEPTIONS)}
+        for field, kinds in chosen.items():
+            if kinds and self.spec is not None:
+                with defining(self.name):
+                    got = ", ".join(kind.__name__ for kind in kinds)
+                    raise InvalidInput(Rule("exception_classes", option=field, got=got), field=field)
+        if not any(chosen.values()):
+            return None
+        return ExceptionFilter(**{field: tuple(map(full_name, kinds)) for field, kinds in chosen.items()})
 
     def _own_signature(self) -> TaskSignature:
         name = self.name

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
-from hanbeon.domain.retry import FailureType
+from hanbeon.domain.retry import ExceptionFilter, FailureType
 from hanbeon.executors.executor import MESSAGE_LIMIT, failed, result_of
 from hanbeon.executors.output import OutputCapture
 from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend, StopSignal
@@ -105,7 +105,7 @@ class Child:
             return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
             # A process that ran out of memory may be broken in any way.
-            return self._ended(_failed(error), leaving=isinstance(error, MemoryError))
+            return self._ended(_failed(error, request.retried), leaving=isinstance(error, MemoryError))
         finally:
             self._remote = None
             remote.is_over = True
@@ -135,8 +135,8 @@ def _continuing(trace: str | None) -> contextlib.AbstractContextManager[None]:
     return continuing(trace)
 
 
-def _failed(error: BaseException) -> Outcome:
-    outcome = failed(error)
+def _failed(error: BaseException, retried: ExceptionFilter | None) -> Outcome:
+    outcome = failed(error, retried)
     if isinstance(error, MemoryError) and isinstance(outcome, Raised):
         return msgspec.structs.replace(outcome, failure_type=FailureType.SESSION_ERROR)
     return outcome

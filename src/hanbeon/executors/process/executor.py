@@ -114,4 +114,5 @@ def _request(call: Call) -> bytes:
     module, main = function.__module__, main_program(function.__module__)
     trace = current_trace()
     text = None if trace is None else trace.text
-    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes, text))
+    retried = call.task.retried
+    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes, text, retried))

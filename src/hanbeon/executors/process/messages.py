@@ -15,6 +15,7 @@ import msgspec
 from hanbeon.domain.job import Claimed, NewJob
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import PutOff, Raised, Returned
+from hanbeon.domain.retry import ExceptionFilter
 from hanbeon.errors import TaskDefinitionError
 from hanbeon.executors.supervisor.wire import framed
 from hanbeon.rule import Rule
@@ -88,6 +89,7 @@ class RunJob(msgspec.Struct, tag=True):
     max_result_bytes: int
     trace: str | None = None
     """The context of the attempt's span."""
+    retried: ExceptionFilter | None = None
 
 
 class Reply(msgspec.Struct, tag=True):

@@ -191,7 +191,7 @@ class BlockingWork:
         except BaseException as raised:
             error = raised
         pause(self._world.draw() * 1e-3)
-        self._end(lambda: failed(error) if error is not None else returned(call, value))
+        self._end(lambda: failed(error, call.task.retried) if error is not None else returned(call, value))
 
     def _end(self, outcome: Callable[[], Any]) -> None:
         if not self._is_over:
