@@ -58,6 +58,8 @@ def main() -> None:
     given = parser.parse_args()
     check_free(given.port)
     (HERE / "out").mkdir(exist_ok=True)
+    # Some of it is meant to fail, and the page asks every second: neither is news to who watches the log.
+    os.environ.setdefault("HANBEON_LOG", "hanbeon.tasks=error,hanbeon.server.requests=warning")
     # Commands of the file are found beside this Python, which has the package.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     with contextlib.ExitStack() as ending:
@@ -69,7 +71,8 @@ def main() -> None:
             os.environ["SHOWCASE_INBOX"] = f"json://{address}/"
             asyncio.run(first_round())
             print(f"Messages of workflows arrive at http://{address}/")
-        print(f"The dashboard is http://127.0.0.1:{given.port}/, the API reference /docs. Ctrl-C ends it.", flush=True)
+        if not sys.stderr.isatty():  # Else `hanbeon serve` says so, when it is ready.
+            print(f"The dashboard is http://127.0.0.1:{given.port}/. Ctrl-C ends it.", flush=True)
         file = HERE / ("empty.toml" if given.empty else "hanbeon.toml")
         sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", str(given.port)]
         hanbeon()

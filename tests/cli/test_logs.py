@@ -4,14 +4,19 @@ import contextlib
 import io
 import json
 import logging
+import re
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import structlog
 
 from hanbeon.cli.logs import log_to_stderr
+from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.testing import TestKit
 
 
 class _Stderr(io.StringIO):
@@ -30,12 +35,17 @@ class _Stderr(io.StringIO):
         return [json.loads(line) for line in self.getvalue().splitlines()]
 
 
+class _Terminal(_Stderr):
+    def isatty(self) -> bool:
+        return True
+
+
 @contextlib.contextmanager
-def _logging() -> Iterator[_Stderr]:
+def _logging(stderr: type[_Stderr] = _Stderr) -> Iterator[_Stderr]:
     """Log as a command does. Not by a fixture: pytest captures the streams anew when a test begins."""
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
-    with contextlib.redirect_stderr(_Stderr()) as found:
+    with contextlib.redirect_stderr(stderr()) as found:
         log_to_stderr()
         try:
             yield found
@@ -79,3 +89,74 @@ def test_lines_of_other_threads_do_not_wait() -> None:
         other.join()
         assert [entry["event"] for entry in stderr.entries] == ["of_another_thread"]
     assert [entry["event"] for entry in stderr.entries] == ["of_another_thread", "gathered"]
+
+
+@pytest.fixture
+def seoul(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    monkeypatch.setenv("NO_COLOR", "1")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+async def _run_two_tasks(kit: TestKit) -> None:
+    @kit.app.task(retries=3, retry_delay=60)
+    async def fetch() -> None:
+        raise ConnectionError("the bank\x1b[2J does not answer")
+
+    @kit.app.task
+    async def add() -> int:
+        return 3
+
+    await kit.app.enqueue_many([fetch.call(), add.call()])
+    await kit.tick()
+
+
+async def test_a_terminal_is_told_what_happened_in_its_own_time(seoul: None, kit: TestKit) -> None:
+    with _logging(_Terminal) as stderr:
+        await _run_two_tasks(kit)
+    lines = stderr.getvalue().splitlines()
+    local = r"\d\d:\d\d:\d\d\.\d{3} KST "
+    job = r"job=[0-9a-f]{8}…[0-9a-f]{4} attempt=1"
+    retried = r"retried +fetch in \d+ms retry 1 of 3 in 60 s ConnectionError: the bank\\x1b\[2J does not answer "
+    assert [line for line in lines if re.fullmatch(local + retried + job, line)], lines
+    assert [line for line in lines if re.fullmatch(local + r"succeeded +add in \d+ms " + job, line)], lines
+    assert "Traceback (most recent call last):" in lines, "of the body, below its warning"
+
+
+async def test_programs_read_the_same_facts_as_json(kit: TestKit) -> None:
+    with _logging() as stderr:
+        await _run_two_tasks(kit)
+    retried = next(entry for entry in stderr.entries if entry["event"] == "retried")
+    assert retried["timestamp"].endswith("Z")
+    assert (retried["task"], retried["state"], retried["attempt"]) == ("fetch", "pending", 1)
+    assert (retried["retry"], retried["retries"], retried["retry_in"]) == (1, 3, 60.0)
+    assert retried["error"] == "ConnectionError: the bank\\x1b[2J does not answer"
+    assert len(retried["job"]) == 36
+
+
+def test_levels_are_chosen_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANBEON_LOG", "warning, hanbeon.tests=error,hanbeon.tests.deep=debug")
+    with _logging() as stderr:
+        for name in ("hanbeon", "hanbeon.tests", "hanbeon.tests.deep", "hanbeon.testsuite"):
+            log = get_logger(name)
+            for write in (log.debug, log.info, log.warning, log.error):
+                write("said")
+        logging.getLogger("hanbeon.tests.other").warning("by Python's logging")
+    assert [(entry["logger"], entry["level"]) for entry in stderr.entries] == [
+        ("hanbeon", "warning"),
+        ("hanbeon", "error"),
+        ("hanbeon.tests", "error"),
+        *(("hanbeon.tests.deep", level) for level in ("debug", "info", "warning", "error")),
+        ("hanbeon.testsuite", "warning"),
+        ("hanbeon.testsuite", "error"),
+    ]
+
+
+@pytest.mark.parametrize("levels", ["loud", "hanbeon.tests=loud", "warning,=x"])
+def test_an_unknown_level_is_refused(levels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANBEON_LOG", levels)
+    with pytest.raises(InvalidInput, match=r"HANBEON_LOG: must be one of debug, info, .*, got '"), _logging():
+        pass

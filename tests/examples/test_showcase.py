@@ -161,7 +161,7 @@ def _inventory(url: str) -> dict[str, list[str]]:
 
 async def test_empty_showcase_has_nothing(folder: Path) -> None:
     async with showing(folder, "--empty") as (url, printed):
-        assert printed == ["The dashboard is http://127.0.0.1:0/, the API reference /docs. Ctrl-C ends it.\n"]
+        assert printed == ["The dashboard is http://127.0.0.1:0/. Ctrl-C ends it.\n"]
         assert not any((await asyncio.to_thread(_inventory, url)).values())
 
 

@@ -21,6 +21,7 @@ from hanbeon.errors import (
 )
 from hanbeon.store import schema
 from hanbeon.store.backends import open_store
+from hanbeon.store.database.postgres import address_of
 from hanbeon.store.database.sqlite_connection import SqliteConnection
 from hanbeon.store.database.sqlite_thread import SqliteHost
 from hanbeon.store.operations.tallies import counts
@@ -71,8 +72,23 @@ def test_a_url_that_names_no_store_is_refused(url: str, says: str) -> None:
 async def test_a_server_that_is_not_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not respond"):
+    with pytest.raises(
+        DatabaseUnavailable, match=f"PostgreSQL at 127.0.0.1:{port} does not respond: .*(refused|failed)"
+    ):
         await opened(f"postgresql://hanbeon@127.0.0.1:{port}/jobs")
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("postgresql://ada:secret@db.example/jobs", "db.example:5432"),
+        ("postgresql://a.example:1,b.example/jobs", "a.example:1, b.example:5432"),
+        ("postgresql:///jobs?host=/run/postgresql&port=5433", "/run/postgresql:5433"),
+        ("postgresql:///jobs", None),
+    ],
+)
+def test_an_address_is_without_user_and_password(url: str, address: str | None) -> None:
+    assert address_of(url) == address
 
 
 async def test_a_database_that_is_not_there(empty_postgres_url: str) -> None:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import sys
 import threading
-import traceback
-from collections.abc import Iterator
-from typing import Any, TextIO
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 import structlog
 
+from hanbeon.cli import terminal_log
+from hanbeon.errors import InvalidInput
 from hanbeon.logs import LineLogger
-from hanbeon.quotation import plain
+from hanbeon.quotation import quoted
+from hanbeon.rule import Rule
+
+VARIABLE = "HANBEON_LOG"
+_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 _ATOMIC_BYTES = 4_096
 """Writes of at most so much to a pipe are not mixed with those of other processes."""
@@ -24,25 +30,26 @@ _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """Configure logging for the process, so that all loggers, third-party ones included, use one format."""
-    terminal = sys.stderr.isatty()
+    """Configure logging for the process, so that all loggers, third-party ones included, use one format.
+
+    HANBEON_LOG chooses levels: of all, or by the names of loggers.
+    """
+    levels = LogLevels.parse(os.environ.get(VARIABLE, ""), level)
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="%H:%M:%S.%f" if terminal else "iso", utc=not terminal),
     ]
-    if terminal:
-        last: list[structlog.typing.Processor] = [
-            _escape_values,
-            structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
-        ]
+    if sys.stderr.isatty():
+        shared.append(terminal_log.add_local_time)
+        last: list[structlog.typing.Processor] = [terminal_log.render_entry]
     else:
+        shared.append(structlog.processors.TimeStamper(fmt="iso"))
         last = [structlog.processors.format_exc_info, _render_json, _escape_json]
     structlog.configure(
-        processors=[*shared, *last],
+        processors=[*([levels.drop] if levels.by_name else []), *shared, *last],
         logger_factory=_StderrLogger,
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger(levels.lowest),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -50,7 +57,43 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=last, foreign_pre_chain=shared))
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(level)
+    root.setLevel(levels.of_all)
+    for name, chosen in levels.by_name.items():
+        logging.getLogger(name).setLevel(chosen)
+
+
+class LogLevels(NamedTuple):
+    """The least levels that are written: of all loggers, and of those below a name."""
+
+    of_all: int
+    by_name: Mapping[str, int]
+
+    @classmethod
+    def parse(cls, text: str, default: int) -> LogLevels:
+        """Read `warning` or `hanbeon.tasks=error,hanbeon.requests=warning`, or both."""
+        of_all, by_name = default, {}
+        for part in filter(None, (each.strip() for each in text.split(","))):
+            name, _, level = part.rpartition("=")
+            chosen = logging.getLevelNamesMapping().get(level.strip().upper())
+            if chosen is None:
+                raise InvalidInput(Rule("log_levels", levels=_LEVELS, got=quoted(part)), field=VARIABLE)
+            if name:
+                by_name[name.strip()] = chosen
+            else:
+                of_all = chosen
+        return cls(of_all, by_name)
+
+    @property
+    def lowest(self) -> int:
+        return min((self.of_all, *self.by_name.values()))
+
+    def drop(self, logger: Any, method: str, entry: Any) -> Any:
+        """Drop an entry below the level of the longest name that its logger's begins with."""
+        level = logging.getLevelNamesMapping()["ERROR" if method == "exception" else method.upper()]
+        near = max((name for name in self.by_name if f"{logger.name}.".startswith(f"{name}.")), key=len, default=None)
+        if level < (self.of_all if near is None else self.by_name[near]):
+            raise structlog.DropEvent
+        return entry
 
 
 class _StderrLogger(LineLogger):
@@ -114,30 +157,6 @@ def _render_json(logger: Any, method: str, entry: Any) -> str:
         return msgspec.json.format(_encode(entry), indent=0).decode()
     except Exception:  # Half of a surrogate pair, an integer of a hundred digits.
         return json.dumps(entry, ensure_ascii=False, default=repr)
-
-
-# Values come from requests and jobs, and a terminal would obey the control characters in them.
-
-
-def _escape_values(logger: Any, method: str, entry: Any) -> Any:
-    escaped = {name: value if name == "exc_info" else _escaped(value) for name, value in entry.items()}
-    if isinstance(text := entry.get("exception"), str):
-        escaped["exception"] = _escaped_lines(text)
-    return escaped
-
-
-def _escaped(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return plain(value if isinstance(value, str) else repr(value))
-
-
-def _write_exception(out: TextIO, exc_info: Any) -> None:
-    out.write("\n" + _escaped_lines("".join(traceback.format_exception(*exc_info)).rstrip("\n")))
-
-
-def _escaped_lines(text: str) -> str:
-    return "\n".join(map(plain, text.split("\n")))
 
 
 def _escape_json(logger: Any, method: str, line: Any) -> str:

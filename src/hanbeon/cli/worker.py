@@ -195,5 +195,11 @@ def serve(
     log_to_stderr()
     raise_descriptor_limit()
     found: App = app_or_empty(app, database, host=host, port=port)
-    run(server.serve(found, work=worker))
+    run(server.serve(found, work=worker, started=_print_address))
     exit_despite_threads()
+
+
+def _print_address(url: str) -> None:
+    """Print the address to a person, as the last line of the start."""
+    if sys.stderr.isatty():
+        typer.echo(f"Open {url} - Ctrl-C ends it.", err=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.clock import Clock
+from hanbeon.clock import MICROS, Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import ExceptionText, HandedBack, Outcome, Raised, Returned, TimedOut
@@ -22,6 +22,7 @@ from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.executor import Call, StopCause, raised
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger, log_enabled
+from hanbeon.quotation import plain
 from hanbeon.store.operations.complete import Completed
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
@@ -29,6 +30,8 @@ from hanbeon.tasks.task import Task
 _log = get_logger("hanbeon.engine")
 _tasks_log = get_logger("hanbeon.tasks")
 _log_enabled = log_enabled("hanbeon.engine")
+_FAILURES = (Reason.RETRIED, Reason.FAILED)
+_ERROR_CHARACTERS = 300
 _RETRY_SECONDS = 0.2
 Ended = Callable[[Sequence[Attempt]], None]
 Mask = Callable[[str], str]
@@ -221,7 +224,16 @@ class Runner:
 
 def _log_settled(attempt: Attempt, settled: Completed) -> None:
     job = attempt.job
-    _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
+    facts: dict[str, Any] = {"job": job.id, "task": job.task, "attempt": job.fence, "state": settled.state.value}
+    if settled.at:
+        facts["took"] = round((settled.at - job.started_at) / MICROS, 3)
+    if settled.reason is Reason.RETRIED:
+        if settled.retry_count != job.retry_count:  # Else it cost none: the work was not what failed.
+            facts |= {"retry": settled.retry_count, "retries": job.policy.max_retries}
+        facts["retry_in"] = (settled.delay_us or 0) / MICROS
+    if settled.message is not None and settled.reason in _FAILURES:
+        facts["error"] = plain(settled.message, _ERROR_CHARACTERS)
+    _log.info(settled.reason.value, **facts)
     if job.idempotency_key is not None:
         log_end(job, settled, attempt.zone)
 

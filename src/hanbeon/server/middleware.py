@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hanbeon.telemetry.tracer import Tracer
 
 _log = get_logger("hanbeon.server")
+_requests_log = get_logger("hanbeon.server.requests")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _HEADER = b"x-request-id"
 _HEADERS = [
@@ -86,7 +87,7 @@ class RequestMiddleware:
         self._count(visit.method, getattr(route, "path", "unknown"), status, None if status == _SWITCHED else took)
         client = scope.get("client")
         quiet = scope.get("state", {}).get("quiet") and status < 400
-        tell = _log.debug if quiet else _log.info
+        tell = _requests_log.debug if quiet else _requests_log.info
         tell(
             "request",
             method=visit.method,

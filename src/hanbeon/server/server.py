@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 
@@ -62,8 +62,11 @@ def url_of(sockets: list[socket.socket]) -> str:
 _log = get_logger("hanbeon.server")
 
 
-async def serve(app: App, *, work: bool = True) -> None:
-    """Serve the App, with its worker if there is one, until SIGTERM or SIGINT; a second signal stops both at once."""
+async def serve(app: App, *, work: bool = True, started: Callable[[str], object] = str) -> None:
+    """Serve the App, with its worker if there is one, until SIGTERM or SIGINT; a second signal stops both at once.
+
+    `started` is called with the URL as soon as requests are answered.
+    """
     with bound(app.settings.host, app.settings.port) as sockets:
         async with app:
             context = ServerContext(app, app.worker() if work else None)
@@ -75,7 +78,7 @@ async def serve(app: App, *, work: bool = True) -> None:
             server = Server(context, sockets)
             tune_collector()
             with handling_signals(server.stop_soon, server.reload_soon):
-                await server.run()
+                await server.run(started)
 
 
 class Server:
@@ -91,7 +94,7 @@ class Server:
         limit = ConnectionLimit(total, per_address, context.app.clock, context.counts.refused)
         self._uvicorn = _Uvicorn(_config(context, context.app.settings, limit, backlog))
 
-    async def run(self) -> None:
+    async def run(self, started: Callable[[str], object] = str) -> None:
         """Return when everything has stopped; raises DatabaseRestored if that is why."""
         loop = asyncio.get_running_loop()
         _warn_without_audience(self.context.app.settings)
@@ -107,6 +110,7 @@ class Server:
                     worker=self.context.worker is not None,
                     timezone=self.context.app.settings.timezone,
                 )
+                started(self.url)
                 await asyncio.wait([serving, stopping, restored], return_when=asyncio.FIRST_COMPLETED)
                 self._end_requests()
         finally:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 from hanbeon.cleanup import cleanup
 from hanbeon.errors import DatabaseUnavailable
@@ -63,6 +65,8 @@ IDENTITY = (
 # ANALYZE, which may be far away. Preparing the statement again makes the planner count the actual pages.
 _PLAN_SECONDS = 30
 _CONNECT_SECONDS = 10.0
+_PORT = 5432
+_HAS_PORT = re.compile(r":\d+$")
 _CLOSE_SECONDS = 5.0
 _USER_TRANSACTIONS_AT_MOST = 100
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
@@ -141,7 +145,7 @@ class PostgresDatabase:
             raise
 
     async def _connect(self) -> None:
-        with border():
+        with border(address_of(self.url)):
             self.pooled = await _is_pooled(self.url)
             # A prepared statement belongs to a session, which the next transaction may not have. Unnamed statements,
             # which are used then, last until the next one; so anything with parameters or rows must be in a
@@ -437,6 +441,17 @@ async def _roll_back(connection: Any, error: BaseException) -> None:
     except asyncpg_classes.BROKEN:
         if not is_gone(connection):
             connection.terminate()
+
+
+def address_of(url: str) -> str | None:
+    """Return host and port of a URL, or several, without user and password; None where the environment has them."""
+    parts = urlsplit(url)
+    given = parse_qs(parts.query)
+    hosts = parts.netloc.rpartition("@")[2] or ",".join(given.get("host", ()))
+    if not hosts:
+        return None
+    port = given.get("port", [str(_PORT)])[-1]
+    return ", ".join(each if _HAS_PORT.search(each) else f"{each}:{port}" for each in hosts.split(","))
 
 
 async def _is_pooled(url: str) -> bool:

@@ -27,12 +27,15 @@ _REJECTING_CLASSES = frozenset({"28", "3D"})
 
 
 @contextlib.contextmanager
-def border() -> Iterator[None]:
-    """Translate the errors of the engine's own statements that say nothing about what was asked for."""
+def border(address: str | None = None) -> Iterator[None]:
+    """Translate the errors of the engine's own statements that say nothing about what was asked for.
+
+    `address`: what is connected to, which the error of a connection names. Errors of statements may reach clients.
+    """
     try:
         yield
     except asyncpg_classes.BROKEN as error:
-        unavailable = _unavailable(error)
+        unavailable = _unavailable(error, address)
         if unavailable is None:
             raise
         raise unavailable from error
@@ -53,7 +56,7 @@ def user_border(is_gone: Callable[[], bool]) -> Iterator[None]:
         raise
 
 
-def _unavailable(error: Exception) -> DatabaseUnavailable | None:
+def _unavailable(error: Exception, address: str | None) -> DatabaseUnavailable | None:
     code = _code(error)
     if code == _RESTORED:
         return DatabaseRestored()
@@ -64,17 +67,17 @@ def _unavailable(error: Exception) -> DatabaseUnavailable | None:
     if code in _CORRUPT:
         return DatabaseCorrupt(Rule("postgres_damaged", error=error))
     if isinstance(error, OSError) or _refuses(code) or code[:2] == _ROLLED_BACK_CLASS or code in _NOT_NOW:
-        return _refusal(error)
+        return _refusal(error, address)
     if isinstance(error, asyncpg.PostgresError):
         return None
     # Raised for a broken connection as well as for misuse; only the first is worth a retry.
     return DatabaseUnavailable(Rule("postgres_broke", error=error))
 
 
-def _refusal(error: Exception) -> DatabaseUnavailable:
+def _refusal(error: Exception, address: str | None = None) -> DatabaseUnavailable:
     if isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError):
         return DatabaseUnavailable(Rule("postgres_refuses", error=error))
-    return DatabaseUnavailable(Rule("postgres_silent", error=error))
+    return DatabaseUnavailable(Rule("postgres_silent", address=address, error=str(error) or type(error).__name__))
 
 
 def _refuses(code: str) -> bool:

@@ -61,6 +61,10 @@ class Completed(msgspec.Struct, frozen=True, gc=False):
     at: int = 0
     retry_count: int | None = None
     """None: as at the claim."""
+    delay_us: int | None = None
+    """The wait before the attempt that follows."""
+    message: str | None = None
+    """The error of an attempt that failed."""
 
 
 class Recovered(Completed, frozen=True, gc=False):
@@ -192,7 +196,16 @@ async def apply_ends(
         tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
     wake_for_slots(tx, lanes, rows)
     return [
-        Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"], ending.retry_count)
+        Completed(
+            row["seq"],
+            row["fence"],
+            ending.state,
+            ending.reason,
+            row["now"],
+            ending.retry_count,
+            ending.delay_us,
+            ending.message,
+        )
         for row in rows
         for ending in (endings[row["seq"]],)
     ]
