@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import importlib
@@ -21,15 +20,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import apsw
 import msgspec
 
-from hanbeon.app import App
-from hanbeon.store import statements
-from hanbeon.store.dialect import Sqlite
-from hanbeon.testing.simulation.oracles import ORACLES, RECORDER, Oracle
+from hanbeon.testing.simulation.database import SimulatedStore
+from hanbeon.testing.simulation.oracles import ORACLES, Oracle
 from hanbeon.testing.simulation.plan import Plan
 from hanbeon.testing.simulation.simulation import Result, Scenario, Simulation
+from hanbeon.testing.simulation.sqlite_store import SqliteStore
+from hanbeon.testing.simulation.world import World
 
 _REAL_SECONDS = 300
 _MEMORY = Path("/dev/shm")
@@ -38,19 +36,21 @@ _MEMORY = Path("/dev/shm")
 class Simulator:
     """Runs plans of a scenario, one after the other. Use it as a context: it has a folder of its own."""
 
-    def __init__(self, make: Callable[[], Scenario], oracles: Sequence[Oracle] = ORACLES) -> None:
-        """`make` is called in each fork, so that nothing of one run reaches the next."""
-        self._make, self._oracles = make, oracles
+    def __init__(
+        self, make: Callable[[], Scenario], oracles: Sequence[Oracle] = ORACLES, store: SimulatedStore | None = None
+    ) -> None:
+        """`make` is called in each fork, so that nothing of one run reaches the next. `store`: SQLite, or another."""
+        self._make, self._oracles, self._store = make, oracles, store or SqliteStore()
         self._folder: Path
 
     def __enter__(self) -> Simulator:
         self._folder = Path(tempfile.mkdtemp(prefix="hanbeon-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None))
-        if (error := _Fork(self._make_template).answer()) is not None:
+        if (error := _Fork(partial(self._store.prepare, self._folder)).answer()) is not None:
             raise RuntimeError(error)
         # A fork would import it for each plan again.
         for name in _Fork(self._modules).answer():
             importlib.import_module(name)
-        statements.load(Sqlite)
+        self._store.warm()
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -71,30 +71,15 @@ class Simulator:
 
     def _run(self, plan: Plan, traced: bool) -> Result:
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
-            file = Path(folder, "jobs.db")
-            shutil.copy(self._template, file)
-            began = time.process_time()
-            simulation = Simulation(self._make(), plan, file, self._oracles)
-            with _limited(simulation):
-                result = simulation.run()
+            world = World(plan.seed)
+            with self._store.database(self._folder, Path(folder), world) as database:
+                began = time.process_time()
+                simulation = Simulation(self._make(), plan, world, database, self._oracles)
+                with _limited(simulation):
+                    result = simulation.run()
             result = msgspec.structs.replace(result, processor_seconds=time.process_time() - began)
             keeps = traced or bool(result.findings)
             return result if keeps else msgspec.structs.replace(result, trace=())
-
-    @property
-    def _template(self) -> Path:
-        return self._folder / "template.db"
-
-    def _make_template(self) -> None:
-        async def make() -> None:
-            async with App(f"sqlite:///{self._template}"):
-                pass
-
-        asyncio.run(make())
-        db = apsw.Connection(str(self._template))
-        db.execute(RECORDER)
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        db.close()
 
     def _modules(self) -> list[str]:
         self._run(Plan(seed=0, until=1.0), traced=False)

@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import apsw
-
+from hanbeon.testing.simulation.database import SimulatedDatabase
 from hanbeon.testing.simulation.plan import Plan
 from hanbeon.testing.simulation.world import Body, Freeze, Node, World
 
@@ -26,19 +25,6 @@ _LEGAL = {
     *(("running", after) for after in ("succeeded", "pending", "ready", "failed", "cancelled")),
     *((before, after) for before in ("failed", "cancelled") for after in ("pending", "ready")),
 }
-
-RECORDER = """
-CREATE TABLE simulated_moves (
-  at INTEGER, node TEXT, seq INTEGER, old TEXT, new TEXT, old_fence INTEGER, fence INTEGER, lease INTEGER
-);
-CREATE TRIGGER simulated_recorder AFTER UPDATE OF state, fence ON hanbeon_job
-WHEN OLD.state IS NOT NEW.state OR OLD.fence IS NOT NEW.fence
-BEGIN
-  INSERT INTO simulated_moves
-  VALUES (hanbeon_now(), simulated_node(), OLD.seq, OLD.state, NEW.state, OLD.fence, NEW.fence, OLD.locked_until);
-END
-"""
-"""The flight recorder: every move of a job, by which process, and what its lease was then."""
 
 
 class Move(NamedTuple):
@@ -83,16 +69,12 @@ class AttemptRow(NamedTuple):
 class Evidence:
     """The facts at the end of a run. Rows are read once, when they are asked for."""
 
-    def __init__(self, world: World, plan: Plan, file: str) -> None:
-        self.world, self.plan, self._file = world, plan, file
+    def __init__(self, world: World, plan: Plan, database: SimulatedDatabase) -> None:
+        self.world, self.plan, self.database = world, plan, database
 
     def rows(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
         """Read from the database as it is, with SQLite's names of tables: `hanbeon_job`."""
-        db = apsw.Connection(self._file, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            return list(db.execute(sql, args))
-        finally:
-            db.close()
+        return self.database.rows(sql, *args)
 
     @property
     def is_pruned(self) -> bool:
@@ -117,7 +99,8 @@ class Evidence:
 
     @cached_property
     def moves(self) -> list[Move]:
-        return [Move(*row) for row in self.rows("SELECT * FROM simulated_moves ORDER BY rowid")]
+        found = self.rows(f"SELECT {', '.join(Move._fields)} FROM simulated_moves ORDER BY rowid")
+        return [Move(*row) for row in found]
 
     @cached_property
     def bodies(self) -> dict[str, list[Body]]:
@@ -255,9 +238,9 @@ def workers_leave(evidence: Evidence) -> Iterator[str]:
 
 
 def connections_are_closed(evidence: Evidence) -> Iterator[str]:
-    """At rest a process has a writer and a reader, no connection of a user, and no open transaction."""
+    """At rest a process has the connections of its engine, on SQLite none of a user, and no open transaction."""
     for node in evidence.world.nodes:
-        if len(node.connections) > 2:
+        if len(node.connections) > evidence.database.most_at_rest:
             yield f"{node} has {len(node.connections)} open connections at rest"
         if not node.threads and any(each.in_transaction for each in node.connections):
             yield f"{node} has an open transaction at rest"

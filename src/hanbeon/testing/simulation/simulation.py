@@ -7,7 +7,6 @@ import contextlib
 import logging
 import traceback
 from collections.abc import Coroutine, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,15 +17,12 @@ from hanbeon.chance import chance
 from hanbeon.domain.audit.findings import Code
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.host import Host
 from hanbeon.messages import Messenger
 from hanbeon.surfaces.verify import verify
-from hanbeon.testing.simulation.connection import SimulatedHost
+from hanbeon.testing.simulation.database import SimulatedDatabase
 from hanbeon.testing.simulation.event_loop import SimulatedLoop
-from hanbeon.testing.simulation.executors import SimulatedExecutors
 from hanbeon.testing.simulation.oracles import ORACLES, Evidence, Oracle
 from hanbeon.testing.simulation.plan import CLIENT, Fault, FaultKind, Moment, Operation, Plan
-from hanbeon.testing.simulation.wake_ups import SimulatedNotifier
 from hanbeon.testing.simulation.world import Entry, Node, SimulatedClock, World, current_node
 
 T = TypeVar("T")
@@ -137,11 +133,17 @@ class WorkerPlace:
 class Simulation:
     """A run of a plan, in a process that is of no other use afterwards."""
 
-    def __init__(self, scenario: Scenario, plan: Plan, file: Path, oracles: Sequence[Oracle] = ORACLES) -> None:
-        self.scenario, self.plan, self.file = scenario, plan, file
-        self.world = World(plan.seed)
-        SimulatedLoop(self.world)
-        self.evidence = Evidence(self.world, plan, str(file))
+    def __init__(
+        self,
+        scenario: Scenario,
+        plan: Plan,
+        world: World,
+        database: SimulatedDatabase,
+        oracles: Sequence[Oracle] = ORACLES,
+    ) -> None:
+        self.scenario, self.plan, self.world, self.database = scenario, plan, world, database
+        SimulatedLoop(world)
+        self.evidence = Evidence(world, plan, database)
         self.findings: list[str] = []
         self.app: App
         """The client's, open."""
@@ -194,12 +196,11 @@ class Simulation:
     def new_app(self) -> App:
         """Return an App of a process of this world, not open."""
         app = self.scenario.app.twin()
-        url = f"sqlite:///{self.file}"
-        changes = {"database_url": url, "listen_url": None, "redis_url": None} | self.plan.settings
+        changes = {"database_url": self.database.url, "listen_url": None, "redis_url": None} | self.plan.settings
         app.settings = app.settings.model_copy(update=changes)
         app.messenger = Messenger(app.settings, app.secrets)
         app.clock = SimulatedClock(self.world)
-        app.host = Host(SimulatedHost(self.world), SimulatedNotifier, SimulatedExecutors(self.world), watched=False)
+        app.host = self.database.host
         return app
 
     def spawn(self, node: Node, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
