@@ -117,6 +117,7 @@ _CASES: dict[str, tuple[str, int]] = {
     "events": ("", 0),
     "config show": ("", 0),
     "config check": ("", 0),
+    "doctor": ("", 0),
     "prune": ("--dry-run", 0),
     "verify": ("", 0),
 }

@@ -46,6 +46,8 @@ _LAST: dict[str, dict[str, str]] = {
     "Database": {
         "migrate": "Bring the database's schema up to date.",
         "config": "Show and check the settings.",
+        "doctor": "Check an installation as it is now: settings, database, writes, wake-ups, clock, workers, and work "
+        "that waits.",
         "secrets": "Check the secrets that hanbeon.toml declares.",
         "prune": "Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.",
         "backup": "Copy a SQLite database while it is in use, or print the commands that back up PostgreSQL.",

@@ -21,7 +21,7 @@ EXIT_CODES: dict[Kind, int] = {
 
 MEANINGS: dict[int, str] = {
     SOUND: "Success. For `verify`: the database is sound.",
-    FAILED: "The work did not succeed. For `verify`: the database is not sound.",
+    FAILED: "The work did not succeed. For `verify`: the database is not sound; for `doctor`: something is broken.",
     EXIT_CODES[Kind.INVALID]: "The command line or a setting is invalid; nothing was changed.",
     EXIT_CODES[Kind.NOT_FOUND]: "The job, queue, file or other object does not exist.",
     EXIT_CODES[Kind.CONFLICT]: "The object's state does not allow the action.",

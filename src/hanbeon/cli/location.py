@@ -26,7 +26,7 @@ SERVER, TOKEN, TOKEN_FILE, APP = "HANBEON_SERVER", "HANBEON_TOKEN", "HANBEON_TOK
 _DATABASE = "HANBEON_DATABASE_URL"
 _TOKEN_BYTES = 16_384
 DATABASE_ONLY = frozenset(
-    ("backup", "config", "migrate", "prune", "restore", "serve", "tasks", "tick", "verify", "worker")
+    ("backup", "config", "doctor", "migrate", "prune", "restore", "serve", "tasks", "tick", "verify", "worker")
 )
 """Commands, and groups of them, that work beside the database or on an App; they refuse a server."""
 _OWN_DATABASE = frozenset(("demo",))
