@@ -4,9 +4,9 @@ import { effect, signal, useSignal } from "@preact/signals";
 import { type JSX, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, lastAnswer, Problem, session, whoAmI } from "./lib/api";
-import { duration } from "./lib/format";
+import { duration, installationZone, otherZone, switchZone, zoneName } from "./lib/format";
 import { followEngine } from "./lib/live";
-import { language, theme, zone } from "./lib/preferences";
+import { language, theme, viewerZone } from "./lib/preferences";
 import { link, place } from "./lib/router";
 import { GROUPS, named, type Page } from "./lib/surface";
 import { t } from "./lib/texts";
@@ -59,17 +59,19 @@ function Frame(): JSX.Element {
           <button
             type="button"
             class="btn plain"
-            aria-pressed={zone.value === "kst"}
-            onClick={() => (zone.value = zone.value === "kst" ? "local" : "kst")}
+            disabled={installationZone() === viewerZone}
+            title={t(installationZone() === viewerZone ? "zoneSays" : "switchZone", zoneName(), otherZone())}
+            onClick={switchZone}
           >
-            KST
+            {zoneName()}
           </button>
           <button
             type="button"
             class="btn plain"
+            aria-label={`${language.value === "en" ? "KO" : "EN"} ${t("languageName")}`}
             onClick={() => (language.value = language.value === "en" ? "ko" : "en")}
           >
-            {t("language")}
+            {language.value === "en" ? "KO" : "EN"}
           </button>
           <button
             type="button"
@@ -97,7 +99,12 @@ function Frame(): JSX.Element {
           <Lazy part={page.list} of={{}} />
         ) : (
           <Panel>
-            <Empty>{t("notFound")}</Empty>
+            <Empty>
+              {t("notFound")}{" "}
+              <a class="inline" href="#/">
+                {t("goHome")}
+              </a>
+            </Empty>
           </Panel>
         )}
       </main>

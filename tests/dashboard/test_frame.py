@@ -9,6 +9,7 @@ import json
 import shlex
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -27,8 +28,8 @@ expect.set_options(timeout=PATIENT_MS)
 _FORMULA = "=cmd|' /C calc'!A0"
 
 
-def _app(url: str) -> App:
-    app = App(url, shutdown_grace=0.2)
+def _app(url: str, **settings: Any) -> App:
+    app = App(url, shutdown_grace=0.2, **settings)
 
     @app.task(name="report", queue="nightly", retries=0)
     async def report(day: str) -> str:
@@ -94,6 +95,9 @@ async def test_page_that_cannot_be_loaded_says_so(browser: Browser, sqlite_url: 
         await alert.get_by_role("button", name="Reload").click()
         await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
         await expect(page.get_by_text("There are no queues yet")).to_be_visible()
+        await page.goto(f"{server.url}/#/nowhere")
+        await page.get_by_role("link", name="Go to Home").click()
+        await expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
 async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_url: str) -> None:
@@ -125,13 +129,14 @@ async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_ur
         assert complaints == []
 
 
-async def test_times_are_in_the_zone_of_the_viewer_or_in_kst(browser: Browser, sqlite_url: str) -> None:
-    async with _app(sqlite_url) as app, serving(app) as server:
+async def test_times_are_in_the_zone_of_viewer_or_installation(browser: Browser, sqlite_url: str) -> None:
+    viewer, installation = "America/New_York", "Europe/Berlin"
+    async with _app(sqlite_url, timezone=installation) as app, serving(app) as server:
         job = await app.enqueue("report", {"day": "monday"})
-        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", timezone_id="America/New_York")
-        moment, kst = page.locator(".timeline time").first, page.get_by_role("button", name="KST")
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}", timezone_id=viewer)
+        moment = page.locator(".timeline time").first
         shown = {}
-        for zone in ("America/New_York", "Asia/Seoul"):
+        for zone in (viewer, installation):
             shown[zone] = await moment.evaluate(
                 """(time, timeZone) => {
                     const style = { dateStyle: "medium", timeStyle: "medium", timeZone };
@@ -139,14 +144,18 @@ async def test_times_are_in_the_zone_of_the_viewer_or_in_kst(browser: Browser, s
                 }""",
                 zone,
             )
-        await expect(moment).to_have_text(shown["America/New_York"])
-        await kst.click()
-        await expect(moment).to_have_text(shown["Asia/Seoul"])
+        await expect(moment).to_have_text(shown[viewer])
+        # The button names the zone in force.
+        await page.get_by_role("button", name=viewer).click()
+        await expect(moment).to_have_text(shown[installation])
         # The choice is kept, and one click away again.
         await page.reload()
-        await expect(moment).to_have_text(shown["Asia/Seoul"])
-        await kst.click()
-        await expect(moment).to_have_text(shown["America/New_York"])
+        await expect(moment).to_have_text(shown[installation])
+        await page.get_by_role("button", name=installation).click()
+        await expect(moment).to_have_text(shown[viewer])
+        await page.goto(f"{server.url}/#/workflows/new")
+        await expect(page.locator("[name=timezone]")).to_have_attribute("placeholder", installation)
+        assert "KST" not in await page.locator("body").inner_text()
         assert complaints == []
 
 
@@ -187,7 +196,7 @@ async def test_bulk_retry_meets_each_job_once(browser: Browser, sqlite_url: str)
         await until("the end of all", partial(_all_ended, app, many), 300)
         page, complaints = await opened(browser, f"{server.url}/#/jobs?task=report")
         await page.get_by_role("button", name="Retry all that match").click()
-        await page.get_by_role("button", name="Sure?").click()
+        await page.get_by_role("button", name="Retry 1,000+ jobs?").click()
         await expect(page.get_by_text("1,001 of 1,001 jobs moved")).to_be_visible(timeout=300_000)
         await until("the end of all", partial(_all_ended, app, many), 300)
         assert {len(await job.attempts()) for job in jobs} == {2}

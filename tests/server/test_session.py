@@ -77,7 +77,8 @@ async def test_login_ends_by_logout_revocation_and_time(
 
 
 async def test_login_needs_a_valid_token_that_may_look(app: App, server: Client) -> None:
-    assert (await server.post(_SESSION, {"token": "any"})).json["user"] == "local"
+    local = (await server.post(_SESSION, {"token": "any"})).json
+    assert (local["user"], local["timezone"]) == ("local", "Asia/Seoul")
     assert "set-cookie" not in (await server.post(_SESSION, {"token": "any"})).headers
     cron = await create_token(app.store, "clock", "cron")
     assert (await server.post(_SESSION, {"token": cron.text})).code == "not_allowed"

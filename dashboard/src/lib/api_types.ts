@@ -1004,6 +1004,7 @@ export type Session = {
   user: string;
   scope: Scope;
   login: boolean;
+  timezone: string;
   expires_at?: null | string;
 };
 export type Setting = {

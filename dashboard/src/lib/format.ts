@@ -1,5 +1,6 @@
-// Numbers, durations and times, in the viewer's language and zone.
-import { language, zone } from "./preferences";
+// Numbers, durations and times, in the viewer's language and the zone in force.
+import { session } from "./api";
+import { language, viewerZone, zone } from "./preferences";
 import { t } from "./texts";
 
 export const number = (value: number, digits = 0): string =>
@@ -29,10 +30,41 @@ export function duration(seconds: number | null | undefined): string {
     .join(" ");
 }
 
+/** How long ago, in its largest unit alone. */
+export function ago(moment: string | null | undefined): string {
+  const seconds = since(moment);
+  if (seconds === null) return "–";
+  const unit = seconds < 60 ? 1 : seconds < 3_600 ? 60 : seconds < 86_400 ? 3_600 : 86_400;
+  return t("ago", duration(Math.max(1, Math.floor(seconds / unit)) * unit));
+}
+
 export const since = (moment: string | null | undefined): number | null =>
   moment ? (Date.now() - Date.parse(moment)) / 1000 : null;
 
-const zoneName = (): string | undefined => (zone.value === "kst" ? "Asia/Seoul" : undefined);
+/** The time zone of the installation, whose name the server has told. */
+export const installationZone = (): string => session.value?.timezone ?? viewerZone;
+
+/** The time zone in force: that of the viewer or of the installation. */
+export const zoneName = (): string => (zone.value === "installation" ? installationZone() : viewerZone);
+
+export const otherZone = (): string => (zone.value === "installation" ? viewerZone : installationZone());
+export const switchZone = (): void => void (zone.value = zone.value === "installation" ? "viewer" : "installation");
+
+/** A wall-clock time of the installation with its offset, as an example of what a field takes. */
+export function exampleTime(wall: string): string {
+  const parts = new Intl.DateTimeFormat("en", {
+    timeZone: installationZone(),
+    timeZoneName: "longOffset",
+  }).formatToParts(new Date(`${wall}Z`));
+  const offset = parts.find((each) => each.type === "timeZoneName")?.value.slice("GMT".length);
+  return wall + offset;
+}
+
+/** The clock that a moment is written in, where the zone in force shows another time. */
+export function clockThere(moment: string): string {
+  const there = moment.slice(11, 16);
+  return there === clock(moment) ? "" : `${there} UTC${moment.slice(-6)}`;
+}
 
 export function time(moment: string | null | undefined): string {
   if (!moment) return "–";

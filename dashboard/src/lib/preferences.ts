@@ -31,7 +31,9 @@ const korean = navigator.language.toLowerCase().startsWith("ko");
 
 export const language = kept<Language>("language", ["en", "ko"], korean ? "ko" : "en");
 export const theme = kept<"light" | "dark">("theme", ["light", "dark"], dark ? "dark" : "light");
-export const zone = kept<"local" | "kst">("zone", ["local", "kst"], "local");
+export const zone = kept<"viewer" | "installation">("zone", ["viewer", "installation"], "viewer");
+/** The time zone of the browser. */
+export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export interface View {
   name: string;

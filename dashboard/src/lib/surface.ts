@@ -29,7 +29,7 @@ export type Title = Record<Language, string>;
 
 export const named = (title: Title): string => title[language.value];
 
-export const GROUPS = ["work", "surfaces", "system"] as const;
+export const GROUPS = ["work", "automation", "system"] as const;
 
 export interface Page {
   /** The first part of its address; "" is the page that is shown first. */

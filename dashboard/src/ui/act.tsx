@@ -18,7 +18,7 @@ interface ActProps {
   children: ComponentChildren;
   /** Only administrators may; otherwise users, too. */
   admin?: boolean;
-  confirm?: boolean;
+  confirm?: boolean | (() => Promise<string | null>);
   disabled?: boolean;
   kind?: "plain" | "main";
   label?: string;

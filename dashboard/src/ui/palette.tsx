@@ -6,7 +6,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, Problem, session } from "../lib/api";
-import { language, theme, zone } from "../lib/preferences";
+import { installationZone, otherZone, switchZone } from "../lib/format";
+import { language, theme, viewerZone } from "../lib/preferences";
 import { go } from "../lib/router";
 import { named, type Page, type Title } from "../lib/surface";
 import { t } from "../lib/texts";
@@ -19,8 +20,7 @@ const w = words(
     searchJobs: "Jobs with “{0}” in their arguments",
     toDark: "Dark theme",
     toLight: "Light theme",
-    toKst: "Times in KST",
-    toLocal: "Times in my zone",
+    timesIn: "Times in {0}",
     nothing: "Nothing found.",
   },
   {
@@ -29,8 +29,7 @@ const w = words(
     searchJobs: "인자에 “{0}”이(가) 있는 작업",
     toDark: "어두운 테마",
     toLight: "밝은 테마",
-    toKst: "한국 시간으로 보기",
-    toLocal: "내 시간대로 보기",
+    timesIn: "{0} 시간으로 보기",
     nothing: "찾은 것이 없습니다.",
   },
 );
@@ -68,8 +67,8 @@ function commands(): Choice[] {
       w(theme.value === "dark" ? "toLight" : "toDark"),
       () => (theme.value = theme.value === "dark" ? "light" : "dark"),
     ),
-    made(t("language"), () => (language.value = language.value === "en" ? "ko" : "en")),
-    made(w(zone.value === "kst" ? "toLocal" : "toKst"), () => (zone.value = zone.value === "kst" ? "local" : "kst")),
+    made(t("languageName"), () => (language.value = language.value === "en" ? "ko" : "en")),
+    ...(installationZone() === viewerZone ? [] : [made(w("timesIn", otherZone()), switchZone)]),
     made(t("api"), () => location.assign("/docs")),
     ...(session.value?.login
       ? [made(t("logOut"), () => void call("DELETE /api/session").then(() => (session.value = null)))]

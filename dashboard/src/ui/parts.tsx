@@ -20,9 +20,9 @@ const SHAPES: Record<State, JSX.Element> = {
     </g>
   ),
   pending: (
-    <g>
-      <rect x="3" y="6" width="8" height="6" fill="currentColor" />
-      <path d="M5 6V4a2 2 0 014 0v2" fill="none" stroke="currentColor" stroke-width="1.6" />
+    <g fill="none" stroke="currentColor" stroke-width="1.6">
+      <circle cx="7" cy="7" r="5" />
+      <path d="M7 4v3l2 2" />
     </g>
   ),
 };
@@ -124,8 +124,8 @@ export function Failure({ problem }: { problem: Problem }): JSX.Element {
 interface ButtonProps {
   onClick: () => unknown;
   children: ComponentChildren;
-  /** Ask once more, in place. */
-  confirm?: boolean;
+  /** Ask once more, in place; a function asks what it says, or does not ask for null, as there is nothing to do. */
+  confirm?: boolean | (() => Promise<string | null>);
   /** Only administrators may. */
   admin?: boolean;
   disabled?: boolean;
@@ -133,26 +133,37 @@ interface ButtonProps {
   label?: string;
 }
 
+async function asking(question: () => Promise<string | null>): Promise<string> {
+  try {
+    const text = await question();
+    if (text === null) say(t("noJobs"));
+    return text ?? "";
+  } catch (error) {
+    say(wordsOf(error), true);
+    return "";
+  }
+}
+
 export function Button(props: ButtonProps): JSX.Element {
-  const asked = useSignal(false);
+  const asked = useSignal("");
   const busy = useSignal(false);
   useEffect(() => {
     if (!asked.value) return;
-    const timer = setTimeout(() => (asked.value = false), 4_000);
+    const timer = setTimeout(() => (asked.value = ""), 6_000);
     return () => clearTimeout(timer);
   }, [asked.value]);
   const forbidden = props.admin === true && !isAdmin();
   const press = async (event: Event): Promise<void> => {
     event.stopPropagation();
     event.preventDefault();
-    if (props.confirm && !asked.value) {
-      asked.value = true;
-      return;
-    }
-    asked.value = false;
+    const confirms = props.confirm && !asked.value;
     busy.value = true;
     try {
-      await props.onClick();
+      if (confirms) asked.value = typeof props.confirm === "function" ? await asking(props.confirm) : t("sure");
+      else {
+        asked.value = "";
+        await props.onClick();
+      }
     } finally {
       busy.value = false;
     }
@@ -163,10 +174,10 @@ export function Button(props: ButtonProps): JSX.Element {
       class={`btn ${props.kind ?? "plain"} ${asked.value ? "asked" : ""}`}
       disabled={props.disabled || busy.value || forbidden}
       title={forbidden ? t("needsAdmin") : undefined}
-      aria-label={props.label && asked.value ? `${t("sure")} ${props.label}` : props.label}
+      aria-label={props.label && asked.value ? `${asked.value} ${props.label}` : props.label}
       onClick={(event) => void press(event)}
     >
-      {asked.value ? t("sure") : props.children}
+      {asked.value || props.children}
     </button>
   );
 }
@@ -230,7 +241,7 @@ export function Empty({ children, command }: { children: ComponentChildren; comm
     <div class="empty">
       <p>{children}</p>
       {command && (
-        <pre>
+        <pre tabIndex={0}>
           <code>{command}</code>
         </pre>
       )}

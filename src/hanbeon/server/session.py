@@ -24,11 +24,15 @@ class LogIn(schema.PostBody, frozen=True, kw_only=True):
 
 
 class Session(schema.Result, frozen=True, kw_only=True):
-    """The user of a request; `login` is true with a cookie. `expires_at` is known when a login begins."""
+    """The user of a request; `login` is true with a cookie. `expires_at` is known when a login begins.
+
+    `timezone`: the name of the installation's time zone.
+    """
 
     user: str
     scope: Scope
     login: bool
+    timezone: str
     expires_at: str | None = None
 
 
@@ -62,15 +66,16 @@ class Sessions:
 
     async def session(self, http: Request) -> Session:
         who = await self._authenticator.admit(http, Need.READ)
-        return Session(user=who.user, scope=who.scope, login=session_cookie(http) is not None)
+        return Session(user=who.user, scope=who.scope, login=session_cookie(http) is not None, timezone=self._zone.key)
 
     async def log_in(self, token: str, http: Request) -> Session | Response:
         if not await self._authenticator.closed(token_sent=True):
             await self._authenticator.admit(http, Need.READ)
-            return Session(user=LOCAL.user, scope=LOCAL.scope, login=False)
+            return Session(user=LOCAL.user, scope=LOCAL.scope, login=False, timezone=self._zone.key)
         made = await self._authenticator.log_in(http, token)
         expires_at = iso(made.record.expires_at, self._zone)
-        body = Session(user=made.record.user_name, scope=made.record.scope, login=True, expires_at=expires_at)
+        user, scope = made.record.user_name, made.record.scope
+        body = Session(user=user, scope=scope, login=True, timezone=self._zone.key, expires_at=expires_at)
         response = Response(msgspec.json.encode(body), media_type="application/json")
         _set_cookie(response, http, made.text, LOGIN_US // 1_000_000)
         return response

@@ -8,7 +8,7 @@ export const SURFACE: Surface = {
     {
       name: "chains",
       title: NAME,
-      group: "surfaces",
+      group: "automation",
       order: 30,
       list: part(async () => (await import("./chains")).Chains),
       one: part(async () => (await import("./chain")).ChainPage),

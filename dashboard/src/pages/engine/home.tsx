@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { call, curl, type EngineStatistics, type State } from "../../lib/api";
-import { duration, number, short, since, time } from "../../lib/format";
+import { ago, duration, number, short, since, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
 import { t } from "../../lib/texts";
@@ -32,14 +32,14 @@ type Span = keyof typeof SPANS;
 const SPAN_NAMES: Span[] = ["hour", "day", "week"];
 const MINUTE_MS = 60_000;
 /** Whole minutes: pages that ask in the same minute ask for the same. */
-const ago = (seconds: number): string =>
+const before = (seconds: number): string =>
   new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - seconds * 1000).toISOString();
 
 export function Home(): JSX.Element {
   const span = useSignal<Span>("hour");
   const [seconds, step] = SPANS[span.value];
   const statistics = useLoaded(
-    (left) => call("GET /api/engine/statistics", { query: { from: ago(seconds), step } }, left),
+    (left) => call("GET /api/engine/statistics", { query: { from: before(seconds), step } }, left),
     span.value,
     30_000,
     null,
@@ -68,7 +68,7 @@ export function Home(): JSX.Element {
       <div class="tiles">
         <Tile
           state="ready"
-          title={t("waiting")}
+          title={t("ready")}
           value={states?.ready}
           note={now?.oldest_ready ? t("oldest", duration(now.oldest_ready)) : ""}
         />
@@ -92,7 +92,7 @@ export function Home(): JSX.Element {
           note={t("lastHour", number(done + failed ? (100 * failed) / (done + failed) : 0, 2))}
         />
         <div class={`panel tile ${worst ? "warn" : ""}`}>
-          <span>▲ {t("delayed")}</span>
+          <span>▲ {t("late")}</span>
           <b>{now ? number(now.late_queues) : "–"}</b>
           <em>
             {worst ? (
@@ -122,62 +122,64 @@ export function Home(): JSX.Element {
           ) : running.data.items.length === 0 ? (
             <Empty>{t("nothingRuns")}</Empty>
           ) : (
-            <table class="atwork stacked">
-              <thead>
-                <tr>
-                  <th>{t("job")}</th>
-                  <th>{t("where")}</th>
-                  <th>{t("progress")}</th>
-                  <th class="r">{t("age")}</th>
-                  <th />
-                </tr>
-              </thead>
-              <tbody>
-                {running.data.items.map((job) => (
-                  <tr key={job.id}>
-                    <td>
-                      <JobLink id={job.id} task={job.task} state={job.state} />
-                    </td>
-                    <td data-label={t("where")}>
-                      <QueueName name={job.queue} />
-                      {job.role ? ` · ${job.role}` : ""}
-                    </td>
-                    <td data-label={t("progress")}>
-                      {shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}
-                    </td>
-                    <td class="r" data-label={t("age")}>
-                      {duration(since(job.started_at))}
-                    </td>
-                    <td class="r">
-                      <Button
-                        admin
-                        confirm
-                        label={`${t("cancel")} ${job.task}`}
-                        onClick={async () => {
-                          await attempt(
-                            async () =>
-                              void (await call("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } })),
-                          );
-                          running.refresh();
-                        }}
-                      >
-                        {t("cancel")}
-                      </Button>
-                      <Copies
-                        row={`${job.task} ${short(job.id)}`}
-                        of={[
-                          {
-                            name: t("cancel"),
-                            curl: curl("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } }),
-                            command: `hanbeon cancel ${job.id}`,
-                          },
-                        ]}
-                      />
-                    </td>
+            <div class="wide">
+              <table class="atwork stacked">
+                <thead>
+                  <tr>
+                    <th>{t("job")}</th>
+                    <th>{t("where")}</th>
+                    <th>{t("progress")}</th>
+                    <th class="r">{t("age")}</th>
+                    <td />
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {running.data.items.map((job) => (
+                    <tr key={job.id}>
+                      <td>
+                        <JobLink id={job.id} task={job.task} state={job.state} />
+                      </td>
+                      <td data-label={t("where")}>
+                        <QueueName name={job.queue} />
+                        {job.role ? ` · ${job.role}` : ""}
+                      </td>
+                      <td data-label={t("progress")}>
+                        {shareOf(job.progress) === null ? "–" : <Bar share={shareOf(job.progress) ?? 0} />}
+                      </td>
+                      <td class="r" data-label={t("age")}>
+                        {duration(since(job.started_at))}
+                      </td>
+                      <td class="r">
+                        <Button
+                          admin
+                          confirm
+                          label={`${t("cancel")} ${job.task}`}
+                          onClick={async () => {
+                            await attempt(async () => {
+                              await call("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } });
+                              return t("stoppingSays");
+                            });
+                            running.refresh();
+                          }}
+                        >
+                          {t("cancel")}
+                        </Button>
+                        <Copies
+                          row={`${job.task} ${short(job.id)}`}
+                          of={[
+                            {
+                              name: t("cancel"),
+                              curl: curl("POST /api/engine/jobs/{jobId}/cancel", { path: { jobId: job.id } }),
+                              command: `hanbeon cancel ${job.id}`,
+                            },
+                          ]}
+                        />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           )}
         </Panel>
         <Panel title={t("failuresWorth")}>
@@ -215,7 +217,7 @@ export function Home(): JSX.Element {
                     </td>
                     <td class="r">{number(group.count)}</td>
                     <td class="r" title={time(group.last_at)}>
-                      <a href={link(["jobs", group.last_id])}>{duration(since(group.last_at))}</a>
+                      <a href={link(["jobs", group.last_id])}>{ago(group.last_at)}</a>
                     </td>
                   </tr>
                 ))}

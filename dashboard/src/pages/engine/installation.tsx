@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Action, call, curl, type EngineInstance, isAdmin } from "../../lib/api";
-import { duration, number, since, time } from "../../lib/format";
+import { ago, number, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { language } from "../../lib/preferences";
 import { t } from "../../lib/texts";
@@ -10,9 +10,7 @@ import { Copies, quoted } from "../../ui/act";
 import { EmptyUntil } from "../../ui/first_commands";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "../../ui/parts";
 
-/** Those at work first, then those that vanished, and those that stopped in order last. */
 const SCOPES = ["admin", "user", "read", "cron"] as const;
-const rankOf = (each: EngineInstance): number => (each.alive ? 0 : each.stopped_at ? 2 : 1);
 
 export function Instances(): JSX.Element {
   const { data, problem, refresh } = useLoaded((left) => call("GET /api/engine/instances", {}, left), "", 5_000);
@@ -32,10 +30,12 @@ export function Instances(): JSX.Element {
     );
     refresh();
   };
+  const stopped = data.items.filter((each) => !each.alive && each.stopped_at).reverse();
   return (
     <>
-      {[...data.items]
-        .sort((one, other) => rankOf(one) - rankOf(other) || other.id - one.id)
+      {data.items
+        .filter((each) => !stopped.includes(each))
+        .sort((one, other) => Number(other.alive) - Number(one.alive) || other.id - one.id)
         .map((each) => (
           <Panel
             key={each.id}
@@ -60,9 +60,7 @@ export function Instances(): JSX.Element {
               <div>
                 <dt>{t("status")}</dt>
                 <dd>
-                  <span class={`badge ${each.alive ? "good" : each.stopped_at ? "" : "bad"}`}>
-                    {t(each.alive ? "alive" : each.stopped_at ? "stopped" : "gone")}
-                  </span>{" "}
+                  <span class={`badge ${each.alive ? "good" : "bad"}`}>{t(each.alive ? "alive" : "gone")}</span>{" "}
                   {each.draining && <span class="badge">{t("draining")}</span>}
                 </dd>
               </div>
@@ -89,7 +87,7 @@ export function Instances(): JSX.Element {
               </div>
               <div>
                 <dt>{t("seen")}</dt>
-                <dd>{t("ago", duration(since(each.seen_at)))}</dd>
+                <dd>{ago(each.seen_at)}</dd>
               </div>
             </dl>
             {each.jobs.length > 0 && (
@@ -103,7 +101,39 @@ export function Instances(): JSX.Element {
             )}
           </Panel>
         ))}
+      {stopped.length > 0 && <Stopped workers={stopped} />}
     </>
+  );
+}
+
+/** Workers that ended in order, such as commands that ran a job and went. */
+function Stopped({ workers }: { workers: EngineInstance[] }): JSX.Element {
+  return (
+    <details class="panel">
+      <summary>{t("stoppedOnes", number(workers.length))}</summary>
+      <table class="stacked">
+        <thead>
+          <tr>
+            <th>{t("worker")}</th>
+            <th>{t("host")}</th>
+            <th>{t("started")}</th>
+            <th>{t("stopped")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((each) => (
+            <tr key={each.id}>
+              <td>{each.name}</td>
+              <td data-label={t("host")}>
+                {each.host} · {each.pid}
+              </td>
+              <td data-label={t("started")}>{time(each.started_at)}</td>
+              <td data-label={t("stopped")}>{time(each.stopped_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 
@@ -243,7 +273,7 @@ function Tokens(): JSX.Element {
               <th>{t("scope")}</th>
               <th>{t("created")}</th>
               <th>{t("lastUsed")}</th>
-              <th />
+              <td />
             </tr>
           </thead>
           <tbody>

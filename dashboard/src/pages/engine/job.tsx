@@ -64,9 +64,11 @@ export function Job({ id }: { id: string }): JSX.Element {
           <Tree value={job.args} />
           <Again job={job} />
         </Panel>
-        <Panel title={t("result")}>
-          <Tree value={job.result} />
-        </Panel>
+        {(job.state === "succeeded" || job.result !== null) && (
+          <Panel title={t("result")}>
+            <Tree value={job.result} />
+          </Panel>
+        )}
       </div>
       <div class="two">
         <Neighbours title={t("dependsOn")} jobs={job.depends_on} />
@@ -175,7 +177,10 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
   const share = shareOf(job.progress);
   const path = { jobId: job.id };
   const move = (action: "cancel" | "retry") => async (): Promise<void> => {
-    await attempt(async () => void (await call(`POST /api/engine/jobs/{jobId}/${action}`, { path })));
+    await attempt(async () => {
+      const { state } = await call(`POST /api/engine/jobs/{jobId}/${action}`, { path });
+      return t(action === "retry" ? "retriedSays" : state === "cancelled" ? "cancelledSays" : "stoppingSays");
+    });
     refresh();
   };
   const ended = ENDED.includes(job.state);
@@ -228,7 +233,12 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
         {job.surface && <Made by={job.surface} path={job.path} />}
-        <Fact name={t("attempt")}>{`${job.attempt} / ${job.max_retries + 1}`}</Fact>
+        <Fact name={t("attempt")}>
+          {[
+            number(job.attempt),
+            ...(job.max_retries ? [t("ofRetries", number(job.retry_count), number(job.max_retries))] : []),
+          ].join(" · ")}
+        </Fact>
         <Fact name={t("created")}>{time(job.created_at)}</Fact>
         {job.started_at && <Fact name={t("started")}>{time(job.started_at)}</Fact>}
         {job.finished_at && <Fact name={t("finished")}>{time(job.finished_at)}</Fact>}

@@ -12,7 +12,7 @@ import {
   type JobFilter,
   type State,
 } from "../../lib/api";
-import { duration, number, short, since, time } from "../../lib/format";
+import { ago, number, short, time } from "../../lib/format";
 import { views } from "../../lib/preferences";
 import { go, link, place, refine } from "../../lib/router";
 import { type Text, t } from "../../lib/texts";
@@ -24,6 +24,12 @@ import { exportList, type ListKind } from "./export_list";
 
 const STATES: State[] = ["pending", "ready", "running", "succeeded", "failed", "cancelled"];
 const ENDED: State[] = ["succeeded", "failed", "cancelled"];
+const ACTIONS = ["cancel", "retry"] as const;
+const SURE = { cancel: "sureCancel", retry: "sureRetry" } as const;
+const MOVABLE = {
+  cancel: (state: State) => !ENDED.includes(state),
+  retry: (state: State) => state === "failed" || state === "cancelled",
+};
 const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
   { name: "id", label: "id" },
   { name: "task", label: "task" },
@@ -199,6 +205,11 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
     }
     return [t("bulkDone", number(moved), number(selected.size)), refused].filter(Boolean).join(" · ");
   };
+  /** What a button would do, by a dry run of its first batch. */
+  const asks = (action: "cancel" | "retry") => async (): Promise<string | null> => {
+    const { matched, more } = await call("POST /api/engine/jobs/bulk", { body: { action, filter, dry_run: true } });
+    return matched ? t(SURE[action], `${number(matched)}${more ? "+" : ""}`) : null;
+  };
   const all = async (action: "cancel" | "retry"): Promise<string> => {
     let [moved, found] = [0, 0];
     let cursor: string | null = null;
@@ -222,10 +233,10 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
     return (
       <>
         <span>{t("selected", number(selected.size))}</span>
-        <Button admin confirm onClick={run(() => each("cancel"))}>
+        <Button admin confirm={async () => t("sureCancel", number(selected.size))} onClick={run(() => each("cancel"))}>
           {t("cancel")}
         </Button>
-        <Button admin confirm onClick={run(() => each("retry"))}>
+        <Button admin confirm={async () => t("sureRetry", number(selected.size))} onClick={run(() => each("retry"))}>
           {t("retry")}
         </Button>
         <Copies
@@ -247,31 +258,25 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
     });
     matched.value = "";
   };
-  const filtered = Object.keys(filter).length > 0;
+  const states = [filter.state ?? STATES].flat();
+  const moves = Object.keys(filter).length === 0 ? [] : ACTIONS.filter((each) => states.some(MOVABLE[each]));
   return (
     <>
       <span role="status">{matched.value}</span>
-      {filtered && (
-        <>
-          <Button admin confirm onClick={run(() => all("cancel"))}>
-            {t("bulkCancel")}
-          </Button>
-          <Button admin confirm onClick={run(() => all("retry"))}>
-            {t("bulkRetry")}
-          </Button>
-        </>
-      )}
+      {moves.map((action) => (
+        <Button key={action} admin confirm={asks(action)} onClick={run(() => all(action))}>
+          {t(action === "cancel" ? "bulkCancel" : "bulkRetry")}
+        </Button>
+      ))}
       <Button onClick={download("json")}>{t("exportList")}</Button>
       <Button onClick={download("csv")}>CSV</Button>
       <Copies
         of={[
-          ...(filtered
-            ? (["cancel", "retry"] as const).map((action) => ({
-                name: t(action === "cancel" ? "bulkCancel" : "bulkRetry"),
-                curl: curl("POST /api/engine/jobs/bulk", { body: { action, filter } }),
-                ...(action === "cancel" ? commandOf("cancel", filter) : {}),
-              }))
-            : []),
+          ...moves.map((action) => ({
+            name: t(action === "cancel" ? "bulkCancel" : "bulkRetry"),
+            curl: curl("POST /api/engine/jobs/bulk", { body: { action, filter } }),
+            ...(action === "cancel" ? commandOf("cancel", filter) : {}),
+          })),
           {
             name: t("jobs"),
             curl: curl("GET /api/engine/jobs", { query: queryOf(filter) }),
@@ -368,7 +373,7 @@ function Rows(props: {
             </span>
             <span role="cell">{job.attempt || ""}</span>
             <span role="cell" title={time(job.created_at)}>
-              {duration(since(job.created_at))}
+              {ago(job.created_at)}
             </span>
             <span role="cell" class="clip failedtext" title={job.error_message ?? ""}>
               {job.error_message ?? ""}

@@ -68,7 +68,7 @@ export function Queues(): JSX.Element {
             <th class="r">{t("waitBefore")}</th>
             <th class="r">{t("drainTime")}</th>
             <th>{t("limit")}</th>
-            <th />
+            <td />
           </>
         }
       >

@@ -181,7 +181,7 @@ function Replays(props: { replays: Replay[]; refresh: () => void; begun: () => v
                 <th class="r">{w("length")}</th>
                 <th class="r">{w("bytes")}</th>
                 <th>{w("uploaded")}</th>
-                <th />
+                <td />
               </tr>
             </thead>
             <tbody>

@@ -8,7 +8,7 @@ export const SURFACE: Surface = {
     {
       name: "exports",
       title: NAME,
-      group: "surfaces",
+      group: "automation",
       order: 50,
       list: part(async () => (await import("./exports")).Exports),
     },

@@ -60,7 +60,7 @@ export const w = words(
     replay: "리플레이 {0}",
     QUEUED: "대기",
     RUNNING: "진행 중",
-    SUCCEEDED: "완료",
+    SUCCEEDED: "성공",
     FAILED: "실패",
     CANCELLED: "취소됨",
     download: "내려받기",

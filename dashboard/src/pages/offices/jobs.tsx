@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { type CancelAll, call, curl, type Job, type JobStatus } from "../../lib/api";
-import { duration, number, since, time } from "../../lib/format";
+import { ago, number, time } from "../../lib/format";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
 import { Act, type Command, Copies, canWrite, quoted } from "../../ui/act";
@@ -80,7 +80,7 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
                   <th>{w("workItem")}</th>
                   <th class="r">{t("priority")}</th>
                   <th class="r">{t("age")}</th>
-                  <th />
+                  <td />
                 </tr>
               </thead>
               <tbody>
@@ -190,6 +190,11 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     return [w("retried", number(done), number(total)), refused].filter(Boolean).join(" · ");
   };
+  /** What a button would do; more than a page is not counted. */
+  const asks = (text: "sureCancel" | "sureRetry", status: JobStatus[]) => async (): Promise<string | null> => {
+    const { items, next_cursor: more } = await search(undefined, undefined, status);
+    return items.length ? t(text, `${number(items.length)}${more ? "+" : ""}`) : null;
+  };
   const run = (move: () => Promise<string>) => async (): Promise<void> => {
     await attempt(move);
     progress.value = "";
@@ -203,10 +208,14 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   return (
     <span class="actions">
       <span role="status">{progress.value}</span>
-      <Act confirm disabled={nothingToCancel} onClick={run(cancel)}>
+      <Act
+        confirm={asks("sureCancel", filter.status.length ? unfinished : CANCELLABLE)}
+        disabled={nothingToCancel}
+        onClick={run(cancel)}
+      >
         {isFiltered ? w("bulkCancel") : w("cancelAll")}
       </Act>
-      <Act confirm disabled={retriable.length === 0} onClick={run(retry)}>
+      <Act confirm={asks("sureRetry", retriable)} disabled={retriable.length === 0} onClick={run(retry)}>
         {w("bulkRetry")}
       </Act>
       <Copies
@@ -360,7 +369,7 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
         )}
       </td>
       <td class="r" title={time(job.created_at)}>
-        {duration(since(job.created_at))}
+        {ago(job.created_at)}
       </td>
       <td class="r nowrap">
         {unfinished && (

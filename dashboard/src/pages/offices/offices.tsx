@@ -272,7 +272,9 @@ function Head({
               {statusWord(status)}
             </span>
             <b>{stats ? number(stats[status]) : "–"}</b>
-            {status === "done" && <em>{stats ? w("average", duration(stats.avg_completion_time / 1000)) : ""}</em>}
+            {status === "done" && (
+              <em>{stats?.done ? w("average", duration(stats.avg_completion_time / 1000)) : ""}</em>
+            )}
           </a>
         ))}
       </div>

@@ -9,7 +9,7 @@ export const SURFACE: Surface = {
     {
       name: "offices",
       title: NAME,
-      group: "surfaces",
+      group: "automation",
       order: 10,
       list: part(async () => (await import("./offices")).Offices),
       one: part(async () => (await import("./offices")).OfficePage),

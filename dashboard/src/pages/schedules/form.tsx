@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { call, curl, type PreviewedFire, type Schedule, type ScheduleChange } from "../../lib/api";
-import { clock, duration, time } from "../../lib/format";
+import { clockThere, duration, exampleTime, installationZone, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { noteText } from "../../lib/server_texts";
 import { Act, Copies, quoted } from "../../ui/act";
@@ -194,8 +194,8 @@ export function ScheduleForm({
         <div class="fields when">
           {shown.kind === "cron"
             ? field("cron", w("cron"), { class: "cronfield" })
-            : field("run_at", w("runAt"), { placeholder: "2027-01-01T09:00:00+09:00" })}
-          {field("timezone", w("timezone"), { placeholder: "Asia/Seoul" })}
+            : field("run_at", w("runAt"), { placeholder: exampleTime("2027-01-01T09:00:00") })}
+          {field("timezone", w("timezone"), { placeholder: installationZone() })}
         </div>
         {shown.kind === "cron" && <p class="faint">{w("cronHint")}</p>}
         <label class="argsfield">
@@ -223,8 +223,8 @@ export function ScheduleForm({
             ])}
             {shown.misfire === "all" && field("misfire_limit", w("misfireLimit"), { type: "number", min: 1 })}
             {field("jitter", w("jitter"), { type: "number", min: 0 })}
-            {field("starts_at", w("startsAt"), { placeholder: "2027-01-01T00:00:00+09:00" })}
-            {field("ends_at", w("endsAt"), { placeholder: "2027-12-31T00:00:00+09:00" })}
+            {field("starts_at", w("startsAt"), { placeholder: exampleTime("2027-01-01T00:00:00") })}
+            {field("ends_at", w("endsAt"), { placeholder: exampleTime("2027-12-31T00:00:00") })}
             {choice("dst_gap", w("gap"), [
               ["", w("byRule")],
               ["fire", w("gapFire")],
@@ -319,7 +319,7 @@ function LivePreview({ draft }: { draft: Draft }): JSX.Element {
   const said = kind === "cron" && !refused ? cronWords(cron) : "";
   return (
     <aside class="preview" aria-live="polite">
-      <h3>{w("nextFires")}</h3>
+      <h2>{w("nextFires")}</h2>
       {said && <p class="cronwords">{said}</p>}
       {refused ? (
         <p class="failure">{refused}</p>
@@ -330,12 +330,6 @@ function LivePreview({ draft }: { draft: Draft }): JSX.Element {
       )}
     </aside>
   );
-}
-
-/** The clock of the schedule's zone, which the text of a moment is in, where the viewer's shows another time. */
-function clockThere(moment: string): string {
-  const there = moment.slice(11, 16);
-  return there === clock(moment) ? "" : `${there} UTC${moment.slice(-6)}`;
 }
 
 export function Fires({ fires }: { fires: PreviewedFire[] }): JSX.Element {

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type Fire, type FireOutcome, type Schedule, type SchedulesExecution } from "../../lib/api";
-import { duration, number, short, since, time } from "../../lib/format";
+import { ago, duration, number, short, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
@@ -108,7 +108,7 @@ function Definition({ schedule }: { schedule: Schedule }): JSX.Element {
     [schedule.cron ? w("cron") : w("runAt"), <code>{schedule.cron ?? schedule.run_at}</code>],
     [w("timezone"), schedule.timezone],
     [w("next"), <NextFire schedule={schedule} />],
-    [w("last"), schedule.last_fire_at ? w("ago", duration(since(schedule.last_fire_at))) : w("never")],
+    [w("last"), schedule.last_fire_at ? ago(schedule.last_fire_at) : w("never")],
     [
       w("overlapRule"),
       w(schedule.overlap === "allow" ? "overlapAllow" : schedule.overlap === "skip" ? "overlapSkip" : "overlapQueue"),
@@ -236,7 +236,7 @@ function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
               <th>{w("started")}</th>
               <th class="r">{w("took")}</th>
               <th>{t("worker")}</th>
-              <th />
+              <td />
             </>
           }
         >
@@ -265,7 +265,7 @@ function ExecutionRow({
       <td>
         <a class={`state ${state}`} href={link(["jobs", execution.execution_id])}>
           <Shape state={state} />
-          {isCancelled ? w("cancelledWord") : w(execution.status)}
+          {t(execution.status === "PENDING" ? "pending" : state)}
         </a>
         {execution.error_message && !isCancelled && (
           <small class="failedtext clip" title={execution.error_message}>

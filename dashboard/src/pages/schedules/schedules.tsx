@@ -86,7 +86,7 @@ export function Schedules(): JSX.Element {
             <th>{w("when")}</th>
             <th>{w("next")}</th>
             <th>{w("history")}</th>
-            <th />
+            <td />
           </>
         }
       >

@@ -9,7 +9,7 @@ export const SURFACE: Surface = {
     {
       name: "schedules",
       title: NAME,
-      group: "surfaces",
+      group: "automation",
       order: 20,
       list: part(async () => (await import("./schedules")).Schedules),
       one: part(async () => (await import("./schedule")).SchedulePage),

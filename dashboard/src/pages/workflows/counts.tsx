@@ -12,7 +12,7 @@ import { NAME } from "./surface";
 import { w } from "./texts";
 
 const COUNTED = [
-  ["pending", "waiting"],
+  ["pending", "pending"],
   ["running", "running"],
   ["completed", "succeeded"],
   ["failed", "failed"],
@@ -47,7 +47,7 @@ export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
         </div>
       ))}
       <div class={worst ? "bad" : ""} role={worst ? "alert" : undefined}>
-        <dt>{t("delayed")}</dt>
+        <dt>{t("late")}</dt>
         <dd>
           {number(data.delayed.length)}{" "}
           {worst && (

@@ -13,6 +13,7 @@ import {
   type StepType,
   type WorkflowChanges,
 } from "../../lib/api";
+import { exampleTime, installationZone } from "../../lib/format";
 import { go, link } from "../../lib/router";
 import { named } from "../../lib/surface";
 import { Act, type Command, Copies, Crumb, quoted } from "../../ui/act";
@@ -136,7 +137,7 @@ export function Editor({ saved }: { saved?: Flow }): JSX.Element {
             <span>{w("timezone")}</span>
             <input
               name="timezone"
-              placeholder="Asia/Seoul"
+              placeholder={installationZone()}
               value={zone.value}
               onInput={(event) => (zone.value = event.currentTarget.value)}
             />
@@ -297,7 +298,7 @@ function Times({
         <span>{w("moment")} (ISO 8601)</span>
         <input
           value={config.scheduled_time ?? undefined}
-          placeholder="2027-01-31T09:00:00+09:00"
+          placeholder={exampleTime("2027-01-31T09:00:00")}
           onInput={(event) => change({ mode: "scheduled", scheduled_time: event.currentTarget.value.trim() })}
         />
       </label>

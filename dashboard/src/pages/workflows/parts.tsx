@@ -1,7 +1,7 @@
 // Workflows in words: when they run, what a step does, and states with their shapes.
 import type { JSX } from "preact";
 import type { NewScheduleConfig, NewStep, State, Workflow, WorkflowRun, WorkflowStatus } from "../../lib/api";
-import { duration, time } from "../../lib/format";
+import { clockThere, duration, time } from "../../lib/format";
 import { language } from "../../lib/preferences";
 import { Shape } from "../../ui/parts";
 import { w } from "./texts";
@@ -18,7 +18,6 @@ export interface Flow extends Workflow {
 export const flowOf = (workflow: Workflow): Flow => workflow as Flow;
 
 export const WEEKDAYS = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"] as const;
-const KST = "Asia/Seoul";
 
 /** A run, a step or a delivery as one of the engine's states, for its shape and colour. */
 const SHAPES = {
@@ -78,18 +77,13 @@ export function inWords(config: NewScheduleConfig): string {
   }
 }
 
-/** An instant in KST, whatever the viewer's zone, and how far away it is. */
+/** When a run is due, also by the clock of its workflow where that differs, and how far away it is. */
 export function NextRun({ at }: { at: string | null }): JSX.Element {
   if (!at) return <span class="faint">–</span>;
-  const text = new Intl.DateTimeFormat(language.value, {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: KST,
-  }).format(new Date(at));
   const seconds = (Date.parse(at) - Date.now()) / 1000;
   return (
     <>
-      <span class="nowrap">{text}</span>{" "}
+      <span class="nowrap">{time(at)}</span> {clockThere(at) && <small class="faint nowrap">{clockThere(at)} </small>}
       <small class="faint nowrap">{seconds >= 0 ? w("in", duration(seconds)) : w("late", duration(-seconds))}</small>
     </>
   );

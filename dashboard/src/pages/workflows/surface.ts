@@ -9,7 +9,7 @@ export const SURFACE: Surface = {
     {
       name: "workflows",
       title: NAME,
-      group: "surfaces",
+      group: "automation",
       order: 40,
       list: part(async () => (await import("./workflows")).Workflows),
     },

@@ -112,7 +112,7 @@ function List(): JSX.Element {
                 <th>{w("when")}</th>
                 <th>{w("nextRun")}</th>
                 <th>{w("steps")}</th>
-                <th />
+                <td />
               </tr>
             </thead>
             <tbody>
