@@ -41,7 +41,7 @@ export function ago(moment: string | null | undefined): string {
 export const since = (moment: string | null | undefined): number | null =>
   moment ? (Date.now() - Date.parse(moment)) / 1000 : null;
 
-/** The time zone of the installation, whose name the server has told. */
+/** The time zone of the installation, by its name. */
 export const installationZone = (): string => session.value?.timezone ?? viewerZone;
 
 /** The time zone in force: that of the viewer or of the installation. */
