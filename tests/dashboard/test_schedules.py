@@ -47,7 +47,7 @@ async def test_an_operator_creates_and_edits_a_schedule(browser: Browser, sqlite
         await expect(preview).to_contain_text("Every second")
         await page.locator("select[name=task_id]").select_option("report")
         await _fill(page, "Name", _HOSTILE)
-        await _fill(page, "Arguments (JSON)", '{"day": "today"}')
+        await _fill(page, "day", "today")
         await page.get_by_role("button", name="Create", exact=True).click()
         await expect(page.locator(".crumb b")).to_have_text(_HOSTILE)
         # The first fire creates an execution, those that meet it are skipped.

@@ -1079,6 +1079,7 @@ export type Task = {
   priority: number;
   timeout_ms: null | number;
   max_retries: number;
+  parameters: Record<string, unknown> | null;
   live: number;
   registered_by: string;
   first_registered_at: string;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -29,6 +29,8 @@ class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     priority: int = 0
     timeout_us: int | None = None
     policy: RetryPolicy = RetryPolicy()
+    parameters: dict[str, Any] | None = None
+    """The JSON Schema of its arguments, for forms; None if it is not known."""
 
 
 def execution_key(task_id: int, among_others: str = "") -> str:

@@ -17,7 +17,7 @@ from hanbeon.store.operations.instances import Beat, NewInstance, register
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
-from hanbeon.tasks.task import Task, settings_of
+from hanbeon.tasks.task import Task, registration_of
 
 
 class ServedTasks(Mapping[str, Task[..., Any]]):
@@ -83,7 +83,7 @@ class Instance:
 
     async def declare(self, settings: Settings) -> None:
         """Put the tasks' settings and the declarations in force, as this worker has them now."""
-        served = {name: settings_of(task.options) for name, task in self._tasks.items()}
+        served = {name: registration_of(task) for name, task in self._tasks.items()}
         for job in await self._store.write(lambda tx: register_tasks(tx, served, self.name)):
             await self._store.write(partial(follow, job=job))
         for poller in self._pollers:

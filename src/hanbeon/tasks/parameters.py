@@ -14,6 +14,7 @@ from hanbeon.extras import extra
 from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
 from hanbeon.tasks.options import check_names
+from hanbeon.tasks.parameter_schema import Schema, bounded
 from hanbeon.tasks.template import as_text
 
 
@@ -80,6 +81,15 @@ class Parameter(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return self.type if self.is_required else f"{self.type} = {as_text(self.default)}"
 
+    def schema(self) -> Schema:
+        """Return it as a JSON Schema."""
+        found: Schema = {} if self.type == "any" else {"type": self.type}
+        if not self.is_required:
+            found["default"] = self.default
+        if self.pattern is not None:
+            found["pattern"] = f"^(?:{self.pattern})$"
+        return found if self.choices is None else {**found, "enum": self.choices}
+
     def check(self, value: Any) -> None:
         """Raise for a value that it does not take: `ValidationError` for another type, `ValueError` otherwise."""
         msgspec.convert(value, _TYPES[self.type])
@@ -136,6 +146,18 @@ class Parameters:
 
     def read_result(self, text: str) -> Any:
         return msgspec.json.decode(text)
+
+    def schema(self) -> Schema | None:
+        """Return the parameters as the JSON Schema of an object."""
+        if self._declared is None:
+            return bounded(
+                {"type": "object", "properties": {name: {} for name in self._places}, "required": self._places}
+            )
+        required = [name for name, each in self._declared.items() if each.is_required]
+        properties = {name: each.schema() for name, each in self._declared.items()}
+        return bounded(
+            {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        )
 
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:

@@ -13,6 +13,8 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.quotation import plain, quoted
 from hanbeon.rule import Rule
+from hanbeon.tasks import parameter_schema
+from hanbeon.tasks.parameter_schema import Schema
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -37,6 +39,10 @@ class Signature(Protocol):
         ...
 
     def read_result(self, text: str) -> Any: ...
+
+    def schema(self) -> Schema | None:
+        """Return the parameters as the JSON Schema of an object; None if that is not known."""
+        ...
 
 
 class TaskSignature:
@@ -123,6 +129,10 @@ class TaskSignature:
             return msgspec.json.decode(text, type=self._result)
         except (msgspec.ValidationError, TypeError):
             return msgspec.json.decode(text)
+
+    def schema(self) -> Schema | None:
+        """Return the parameters as the JSON Schema of an object; None if that is not known."""
+        return parameter_schema.of_struct(self._codec.type, self._signature.parameters)
 
 
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:

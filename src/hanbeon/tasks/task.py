@@ -291,6 +291,11 @@ def _runs_elsewhere(*args: Any, **kwargs: Any) -> NoReturn:
     raise TypeError("a command or an HTTP call is run by a worker; enqueue task.call(…)")
 
 
+def registration_of(task: Task[Any, Any]) -> TaskSettings:
+    """Return what is registered of a task: its settings, and the parameters that forms are made from."""
+    return msgspec.structs.replace(settings_of(task.options), parameters=task.signature.schema())
+
+
 def settings_of(options: TaskOptions) -> TaskSettings:
     """Return what an instance without the task needs to create executions of it."""
     return TaskSettings(

@@ -81,7 +81,13 @@ async def test_a_task_is_run_by_hand_and_its_executions_are_listed(timetable: Ti
     assert (fire.execution_id, of_it.schedule_id) == (of_it.execution_id, schedule.id)
     answer = await app.schedules.cancel(of_it.execution_id)
     assert (answer.execution.error_code, answer.stopping) == ("CANCELLED", False)
-    assert (await app.schedules.task("report")).task_id == "report"
+    known = await app.schedules.task("report")
+    assert known.parameters == {
+        "type": "object",
+        "properties": {"day": {"type": "string", "default": ""}},
+        "required": [],
+        "additionalProperties": False,
+    }
     assert "hold" in [task.task_id for task in (await app.schedules.tasks()).items]
 
 

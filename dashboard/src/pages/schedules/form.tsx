@@ -7,6 +7,7 @@ import { clockThere, duration, exampleTime, installationZone, time } from "../..
 import { useLoaded } from "../../lib/live";
 import { noteText } from "../../lib/server_texts";
 import { Act, Copies, quoted } from "../../ui/act";
+import { ArgumentFields, parsedArguments } from "../../ui/arguments";
 import { EmptyUntil } from "../../ui/first_commands";
 import { say, wordsOf } from "../../ui/parts";
 import { cronWords } from "./cron_words";
@@ -111,6 +112,8 @@ export function ScheduleForm({
 }): JSX.Element {
   const draft = useSignal(draftOf(given));
   const problem = useSignal("");
+  const asked = useSignal(false);
+  const isFaulty = useSignal(false);
   const edit = (change: Partial<Draft>): void => void (draft.value = { ...draft.value, ...change });
   const tasks = useLoaded((left) => call("GET /api/tasks", { query: { limit: 500 } }, left), "", 60_000, null);
   const shown = draft.value;
@@ -125,9 +128,12 @@ export function ScheduleForm({
   } catch {
     /* said when it is sent */
   }
+  const task = tasks.data?.items.find((each) => each.task_id === shown.task_id);
   const isReady = shown.task_id !== "" && (shown.kind === "cron" ? shown.cron : shown.run_at).trim() !== "";
   const send = async (): Promise<void> => {
-    problem.value = "";
+    problem.value = isReady ? "" : w("notReady");
+    asked.value = true;
+    if (!isReady || isFaulty.value) return;
     try {
       if (fields === null) fieldsOf(shown);
       const body = fields ?? {};
@@ -198,16 +204,16 @@ export function ScheduleForm({
           {field("timezone", w("timezone"), { placeholder: installationZone() })}
         </div>
         {shown.kind === "cron" && <p class="faint">{w("cronHint")}</p>}
-        <label class="argsfield">
-          <span>{w("args")}</span>
-          <textarea
-            rows={3}
-            name="args"
-            spellcheck={false}
-            value={shown.args}
-            onInput={(event) => edit({ args: event.currentTarget.value })}
-          />
-        </label>
+        <ArgumentFields
+          key={`${shown.task_id} ${task !== undefined}`}
+          schema={task?.parameters}
+          given={parsedArguments(shown.args) ?? {}}
+          change={(found) => {
+            isFaulty.value = found === null;
+            if (found) edit({ args: JSON.stringify(found) });
+          }}
+          asked={asked.value}
+        />
         <details>
           <summary>{w("more")}</summary>
           <div class="fields">
@@ -250,13 +256,13 @@ export function ScheduleForm({
           </p>
         )}
         <div class="row">
-          <Act kind="main" disabled={!isReady} onClick={send}>
+          <Act kind="main" onClick={send}>
             {w(given ? "save" : "createIt")}
           </Act>
           <button type="button" class="btn plain" onClick={back}>
             {w("back")}
           </button>
-          {fields && isReady && (
+          {fields && isReady && !isFaulty.value && (
             <Copies
               of={[
                 given

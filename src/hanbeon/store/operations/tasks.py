@@ -50,7 +50,7 @@ async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> 
     for task in before:
         if task.id in waiting:
             theirs = (*execution_keys(task.id), *_running(tasks[task.name]))
-            if task.settings != tasks[task.name]:
+            if _running(task.settings) != _running(tasks[task.name]):
                 await tx.fetch("follow_task", *theirs)
             left += [row["seq"] for row in await tx.fetch("unlike_their_task", *theirs)]
     return left

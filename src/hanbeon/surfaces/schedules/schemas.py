@@ -142,7 +142,10 @@ class ManualRun(PostBody, frozen=True, kw_only=True):
 
 
 class Task(Result, frozen=True, kw_only=True):
-    """A registered task. `live`: how many workers serve it now."""
+    """A registered task. `live`: how many workers serve it now.
+
+    `parameters`: the JSON Schema of its arguments, as last registered; null if it is not known.
+    """
 
     task_id: str
     queue: str
@@ -150,6 +153,7 @@ class Task(Result, frozen=True, kw_only=True):
     priority: int
     timeout_ms: int | None
     max_retries: int
+    parameters: dict[str, Any] | None
     live: int
     registered_by: str
     first_registered_at: str

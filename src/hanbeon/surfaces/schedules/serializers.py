@@ -75,6 +75,7 @@ class Serializer:
             priority=settings.priority,
             timeout_ms=None if settings.timeout_us is None else settings.timeout_us // 1_000,
             max_retries=settings.policy.max_retries,
+            parameters=settings.parameters,
             live=live,
             registered_by=task.registered_by,
             first_registered_at=self._at(task.first_registered_at),

@@ -31,7 +31,7 @@ from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.surfaces.schema import Explanation, Name
 from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, page, random_id
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
-from hanbeon.tasks.task import settings_of
+from hanbeon.tasks.task import registration_of
 
 _PAGE_SIZE = 100
 
@@ -302,7 +302,7 @@ class Schedules(Service):
         """Make a task of this App known, even before a worker of it has started."""
         if task not in self._app.tasks.names():
             return
-        mine = {task: settings_of(self._app.tasks.get(task).options)}
+        mine = {task: registration_of(self._app.tasks.get(task))}
 
         async def register(tx: Tx) -> None:
             if not await known.find_tasks(tx, mine):
