@@ -13,9 +13,12 @@ from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
+from hanbeon.domain.actor import current_user
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
-from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, NewJob, check_name, check_whole
+from hanbeon.domain.hand_move import check_comment
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, NewJob, check_name, check_size, check_whole
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
@@ -37,7 +40,7 @@ from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import open_store
 from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queues as queue_rows
-from hanbeon.store.operations.cancel import CancelFilter, reprioritise, requeue
+from hanbeon.store.operations.cancel import CancelFilter, mark_done, reprioritise, requeue
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -317,6 +320,14 @@ class App(TaskDefinitions, Installation):
     async def retry(self, job: Job[Any] | str) -> State:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         return await self.store.write(lambda tx: requeue(tx, self.store.lanes, _id(job)))
+
+    async def mark_done(self, job: Job[Any] | str, comment: str, *, result: Any = None) -> None:
+        """Mark a failed or cancelled job as done, and say why; its dependents go on as if it had succeeded."""
+        check_comment(comment, required=True)
+        text = to_json_text(result, "the result", "result")
+        check_size("result", text, self.settings.max_payload_bytes)
+        user = current_user()
+        await self.store.write(lambda tx: mark_done(tx, self.store.lanes, _id(job), comment, result=text, user=user))
 
     async def reprioritise(
         self, job: Job[Any] | str, *, priority: int | None = None, urgent: bool | None = None

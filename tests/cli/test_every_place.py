@@ -38,6 +38,7 @@ _CASES: dict[str, tuple[str, int]] = {
     "explain": ("{job}", 0),
     "cancel": ("{nobody}", 3),
     "retry": ("{nobody}", 3),
+    "mark-done": ("{nobody} --comment seen", 3),
     "priority": ("{job} --to 3", 0),
     "schedule list": ("", 0),
     "schedule show": ("daily", 0),

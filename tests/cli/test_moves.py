@@ -1,4 +1,4 @@
-"""`hanbeon cancel`, `retry`, `priority` and `explain`."""
+"""`hanbeon cancel`, `retry`, `mark-done`, `priority` and `explain`."""
 
 import pytest
 
@@ -22,6 +22,16 @@ async def test_several_jobs_are_cancelled_and_retried_by_id(kit: TestKit, kit_ur
         "jobs": [{"id": first.id, "state": "ready"}, {"id": failed.id, "state": "ready"}],
         "errors": [],
     }
+
+
+async def test_jobs_are_marked_as_done_with_a_result(kit: TestKit, kit_url: str) -> None:
+    failed, ready = await kit.make_job(state="failed"), await kit.make_job()
+    options = ("--comment", "it is on paper", "--result", '{"pages": 2}', "--database", kit_url)
+    answer = await call("mark-done", failed.id, ready.id, *options)
+    assert (answer.code, answer.out) == (4, f"{failed.id} succeeded\n")
+    assert "only failed or cancelled jobs can be marked as done" in answer.err
+    assert await failed.result() == {"pages": 2}
+    assert "marked it as done" in (await call("explain", failed.id, "--database", kit_url)).out
 
 
 async def test_one_refusal_does_not_stop_the_others(kit: TestKit, kit_url: str) -> None:
@@ -143,6 +153,10 @@ async def test_job_and_explain_show_the_traceback(kit: TestKit, kit_url: str) ->
         (("retry",), 2, "ID"),
         (("retry", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
         (("retry", _NOBODY), 3, "no job has the id"),
+        (("mark-done", _NOBODY), 2, "--comment"),
+        (("mark-done", _NOBODY, "-c", ""), 2, "comment: must be a string of 1 to 2000 characters"),
+        (("mark-done", _NOBODY, "-c", "x", "--result", "{"), 2, "result: must be a JSON value"),
+        (("mark-done", _NOBODY, "-c", "x"), 3, "no job has the id"),
         (("priority", _NOBODY), 2, "pass --to, --urgent or --not-urgent"),
         (("priority", _NOBODY, "--to", "high"), 2, "--to"),
         (("priority", _NOBODY, "--to", "9999999999"), 2, "must be an integer from"),

@@ -23,6 +23,8 @@ MOVES = {
     (State.RUNNING, State.FAILED): {Reason.FAILED},
     (State.RUNNING, State.CANCELLED): {Reason.STOPPED},
     (State.RUNNING, State.RUNNING): {Reason.OVERDUE, Reason.STOP_REQUESTED, Reason.REPRIORITISED},
+    (State.FAILED, State.SUCCEEDED): {Reason.MARKED_DONE},
+    (State.CANCELLED, State.SUCCEEDED): {Reason.MARKED_DONE},
     (State.FAILED, State.PENDING): {Reason.REQUEUED},
     (State.CANCELLED, State.PENDING): {Reason.REQUEUED},
 }

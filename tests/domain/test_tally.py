@@ -26,7 +26,7 @@ def moves(draw: st.DrawFn) -> Event:
         task="t",
         state=move.target or was or State.READY,
         was=was,
-        took=draw(st.none() | st.integers(0, 10**9)),
+        took=None if reason is Reason.MARKED_DONE else draw(st.none() | st.integers(0, 10**9)),
         status=draw(st.sampled_from(ENDS)),
     )
 

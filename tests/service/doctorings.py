@@ -363,6 +363,17 @@ async def a_job_is_gone_and_its_exception_is_not(store: Store, lives: Lives) -> 
     await run_sql(store, sql, 10**9)
 
 
+@breaks(EngineInvariant.NO_ORPHAN)
+async def a_job_is_gone_and_its_move_by_hand_is_not(store: Store, lives: Lives) -> None:
+    await run_sql(store, "INSERT INTO hanbeon.hand_move (job, at, reason) VALUES ($1, 0, 'marked_done')", 10**9)
+
+
+@breaks(EngineInvariant.SUCCESS_BY_ATTEMPT)
+async def a_success_is_by_no_attempt_and_by_nobody(store: Store, lives: Lives) -> str:
+    await run_sql(store, "DELETE FROM hanbeon.hand_move WHERE job = $1", await seq_of(store, lives["by_hand"]))
+    return lives["by_hand"]
+
+
 @breaks(EngineInvariant.LOG_OF_ATTEMPT)
 async def a_log_is_of_an_attempt_that_nobody_claimed(store: Store, lives: Lives) -> str:
     job = await store.job(lives["retried"])

@@ -6,7 +6,7 @@ from typing import Any
 from hanbeon.domain.job import Claimed, NewJob, OnConflict, OnDependencyFailure
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.store.operations.cancel import reprioritise, requeue
+from hanbeon.store.operations.cancel import mark_done, reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport, recover
 from hanbeon.store.operations.lease import Lease, note_overdue
@@ -120,8 +120,10 @@ async def _graph(lives: Lives) -> None:
 async def _ends(lives: Lives) -> None:
     store = lives.store
     await lives.enqueue(
-        *(lives.new(name) for name in ("retried", "running", "requeued", "stopped", "postponed", "ready"))
+        *(lives.new(name) for name in ("retried", "running", "requeued", "stopped", "postponed", "ready", "by_hand"))
     )
+    await lives.run("by_hand", Raised("never", permanent=True))
+    await store.write(lambda tx: mark_done(tx, store.lanes, lives["by_hand"], "it is on paper", user="ada"))
     await lives.run("retried", Raised("once"), Returned())
     await lives.lose("running")
     held = await lives.claim("running")

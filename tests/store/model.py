@@ -31,6 +31,7 @@ class ModelJob:
     deadline_at: int | None = None
     stop_requested: bool = False
     last_failure: str | None = None
+    marked_done: bool = False
 
     @property
     def unmet(self) -> int:
@@ -162,6 +163,14 @@ class Model:
         job.state, job.run_at, job.retry_count, job.stop_requested = State.PENDING, now, 0, False
         job.last_failure = None
         self._promote([job], now)
+
+    def mark_done(self, job: ModelJob, now: int) -> None:
+        if job.state in LIFECYCLE[Reason.MARKED_DONE].sources:
+            job.state, job.stop_requested, job.last_failure, job.deadline_at = State.SUCCEEDED, False, None, None
+            job.marked_done = True
+            self._promote((each for each in self.jobs.values() if any(job is one for one in each.depends_on)), now)
+        elif not job.marked_done:
+            raise WrongState(job.new.id, job.state, "marked as done", [])
 
     def reprioritise(self, job: ModelJob, priority: int | None, urgent: bool | None) -> None:
         if job.state not in UNFINISHED:

@@ -199,7 +199,7 @@ class Commands(RuleBasedStateMachine):
     @precondition(lambda self: self.model.jobs)
     @rule(
         n=st.integers(0, 9),
-        verb=st.sampled_from(["cancel", "requeue", "requeue", "reprioritise"]),
+        verb=st.sampled_from(["cancel", "requeue", "requeue", "mark done", "reprioritise"]),
         priority=st.sampled_from([None, -2, 2]),
         urgent=st.sampled_from([None, True, False]),
     )
@@ -215,6 +215,8 @@ class Commands(RuleBasedStateMachine):
                 lambda: self.model.requeue(job, self.now), store.write(lambda tx: requeue(tx, store.lanes, job_id))
             )
             assert answers is None or answers[1] is job.state
+        elif verb == "mark done":
+            self.both(lambda: self.model.mark_done(job, self.now), self.world.mark_done(job_id))
         else:
             asked = store.write(lambda tx: reprioritise(tx, store.lanes, job_id, priority, urgent))
             self.both(lambda: self.model.reprioritise(job, priority, urgent), asked)

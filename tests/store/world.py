@@ -20,7 +20,7 @@ from hanbeon.store.backends import open_store
 from hanbeon.store.database.postgres import PostgresDatabase
 from hanbeon.store.dialect import Dialect
 from hanbeon.store.operations import tallies
-from hanbeon.store.operations.cancel import reprioritise, requeue
+from hanbeon.store.operations.cancel import mark_done, reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import Completed, CompletionReport, Recovered, recover
 from hanbeon.store.operations.enqueue import Enqueued
@@ -123,6 +123,9 @@ class World:
 
     async def requeue(self, job_id: str) -> State:
         return await self.store.write(lambda tx: requeue(tx, self.store.lanes, job_id))
+
+    async def mark_done(self, job_id: str, comment: str = "did it myself", result: str = "null") -> None:
+        await self.store.write(lambda tx: mark_done(tx, self.store.lanes, job_id, comment, result=result))
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[Recovered]:
         return await self.store.write(lambda tx: recover(tx, self.store.lanes, limit, random_share))

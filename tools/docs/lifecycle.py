@@ -9,7 +9,7 @@ _STATES = {
     State.PENDING: "waits for its time or for its dependencies",
     State.READY: "may be claimed by any worker that knows its task",
     State.RUNNING: "held by one worker, under a lease and a fence",
-    State.SUCCEEDED: "its task returned; the result is kept",
+    State.SUCCEEDED: "its task returned, or a user marked it as done; the result is kept",
     State.FAILED: "its last attempt failed, or a dependency failed and `on_dependency_failure` is `fail`",
     State.CANCELLED: "it was cancelled, or another job took its unique key",
 }
@@ -39,6 +39,12 @@ The events of a job explain its current state.
 {reasons}
 A job that is cancelled while it runs stays `running` until its work has stopped (`stop_requested`, then
 `stopped`). `App.retry()` requeues a failed or cancelled job with its full number of retries (`requeued`).
+
+A job that failed or was cancelled, and whose work a person has done or found needless, is marked as done by
+`App.mark_done(job, "why")`, `hanbeon mark-done` or its page (`marked_done`): it has succeeded, with the result
+that is given, and jobs that depend on it go on. Who did it and why is kept with the job and its events. It counts
+as a success that took no time, its failed attempts stay, and dependents that have failed with it are retried by
+hand. Jobs of chains, workflows and exports are moved through those.
 
 ## Attempts
 

@@ -296,6 +296,10 @@ export type EngineJobPage = {
   items: Array<EngineJob>;
   next_cursor: null | string;
 };
+export type EngineMarkDone = {
+  comment: string;
+  result?: unknown;
+};
 export type EngineOverview = {
   at: string;
   states: Record<string, number>;
@@ -379,6 +383,7 @@ export type ExplanationReason = {
   attempt?: number;
   blocked_by?: Array<string>;
   code: ExplanationCode;
+  comment?: string;
   error_message?: null | string;
   exception?: string;
   failure_type?: null | string;
@@ -388,6 +393,7 @@ export type ExplanationReason = {
   job?: null | string;
   key?: string;
   limit?: number;
+  marked_done_by?: string;
   max_retries?: number;
   overdue?: boolean;
   queue?: string;
@@ -570,6 +576,10 @@ export type JobFilter = {
   created_after?: null | string;
   created_before?: null | string;
 };
+export type JobMarkDone = {
+  comment: string;
+  result?: unknown;
+};
 export type JobPage = {
   items: Array<Job>;
   next_cursor: null | string;
@@ -648,7 +658,7 @@ export type ManualRun = {
 export type MessageType = "job_cancelled" | "job_completed" | "job_failed" | "job_ready" | "job_retrying" | "job_started" | "job_timeout" | "webhook_test";
 export type Misfire = "all" | "coalesce" | "skip";
 export type Mode = "delayed" | "immediate" | "recurring" | "scheduled";
-export type MomentType = "cancelled" | "completed" | "created" | "deadline" | "dispatched" | "due" | "failed" | "lost" | "released" | "retry" | "started" | "stop_requested" | "succeeded" | "timeout";
+export type MomentType = "cancelled" | "completed" | "created" | "deadline" | "dispatched" | "due" | "failed" | "lost" | "marked_done" | "released" | "retry" | "started" | "stop_requested" | "succeeded" | "timeout";
 export type Monitor = {
   pending: number;
   running: number;
@@ -663,6 +673,9 @@ export type Moved = {
   type: MomentType;
   text: string;
   attempt?: null | number;
+  user?: null | string;
+  comment?: null | string;
+  changes?: Record<string, unknown> | null;
 };
 export type NewChain = {
   queue_library?: null | string;
@@ -880,7 +893,7 @@ export type QueueChange = {
 export type Readiness = {
   status?: string;
 };
-export type Reason = "cancelled" | "claimed" | "dependency_failed" | "dispatched" | "enqueued" | "failed" | "overdue" | "postponed" | "promoted" | "released" | "replaced" | "reprioritised" | "requeued" | "retried" | "scheduled" | "stop_requested" | "stopped" | "succeeded";
+export type Reason = "cancelled" | "claimed" | "dependency_failed" | "dispatched" | "enqueued" | "failed" | "marked_done" | "overdue" | "postponed" | "promoted" | "released" | "replaced" | "reprioritised" | "requeued" | "retried" | "scheduled" | "stop_requested" | "stopped" | "succeeded";
 export type Registered = {
   created: number;
   updated: number;
@@ -1244,6 +1257,7 @@ export interface Calls {
   "GET /api/engine/jobs/{jobId}/explain": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
   "POST /api/engine/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
   "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
+  "POST /api/engine/jobs/{jobId}/mark-done": { path: { jobId: string }; query: Record<string, never>; body: EngineMarkDone; result: EngineJob };
   "PATCH /api/engine/jobs/{jobId}/priority": { path: { jobId: string }; query: Record<string, never>; body: EnginePriority; result: EngineJob };
   "GET /api/engine/overview": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineOverview };
   "GET /api/engine/queues": { path: Record<string, never>; query: { name?: string; window?: number; cursor?: string; limit?: number }; body: undefined; result: EngineQueues };
@@ -1280,6 +1294,7 @@ export interface Calls {
   "GET /api/offices/{id}/jobs/{jobId}/explain": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
   "POST /api/offices/{id}/jobs/{jobId}/retry": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Job };
   "POST /api/offices/{id}/jobs/{jobId}/cancel": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Job };
+  "POST /api/offices/{id}/jobs/{jobId}/mark-done": { path: { id: string; jobId: string }; query: Record<string, never>; body: JobMarkDone; result: Job };
   "PATCH /api/offices/{id}/jobs/{jobId}/priority": { path: { id: string; jobId: string }; query: Record<string, never>; body: Priority; result: Job };
   "GET /api/offices/{id}/graph": { path: { id: string }; query: { task_id?: string; cursor?: string; limit?: number }; body: undefined; result: Graph };
   "GET /api/offices/{id}/webhooks/{webhookId}": { path: { id: string; webhookId: string }; query: Record<string, never>; body: undefined; result: Webhook };

@@ -35,7 +35,11 @@ function variantOf(reason: ExplanationReason): string {
         ? ".blocked"
         : reason.failure_type
           ? ".failed"
-          : "";
+          : reason.marked_done_by === undefined
+            ? ""
+            : reason.marked_done_by
+              ? ".marked_done"
+              : ".marked_done_program";
     return code + ended;
   }
   if (code === "stopping" && reason.overdue) return `${code}.overdue`;
@@ -66,8 +70,10 @@ export function momentText(moment: Moved, queue: string, attempts: EngineAttempt
   const why = found?.failure_type
     ? ` (${found.failure_type})${found.error_message ? `: ${found.error_message}` : ""}`
     : "";
-  const key = attempt !== null && (type === "failed" || type === "cancelled") ? `${type}.attempt` : type;
-  return translated("moment", key, { attempt, queue: queueName(queue), why }) ?? moment.text;
+  const { user, comment } = moment;
+  const of = attempt !== null && (type === "failed" || type === "cancelled") ? ".attempt" : "";
+  const key = type + (comment != null && user == null ? ".program" : of);
+  return translated("moment", key, { attempt, queue: queueName(queue), why, user, comment }) ?? moment.text;
 }
 
 /** Why a message could not be used. */

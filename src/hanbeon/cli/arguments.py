@@ -56,6 +56,14 @@ def _decoded(text: str, name: str) -> Any:
         ) from error
 
 
+def json_of(field: str, text: str) -> Any:
+    """Return the value of an option that is given as JSON."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise InvalidInput(Rule("must_be", what=Rule("json_value"), got=quoted(text)), field=field) from error
+
+
 async def whole_ids(installation: Installation, given: Iterable[str]) -> list[str]:
     """Return the ids of jobs that are given whole, by their first characters, or shortened as the page shows them.
 

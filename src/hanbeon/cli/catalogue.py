@@ -23,6 +23,7 @@ _FIRST: dict[str, dict[str, str]] = {
         "explain": "Explain why a job is not running, or why it failed.",
         "cancel": "Cancel jobs by id, or all unfinished jobs that match a filter.",
         "retry": "Retry failed or cancelled jobs, with their full number of retries.",
+        "mark-done": "Mark failed or cancelled jobs as done, and say why; their dependents go on.",
         "priority": "Change the priority or urgency of unfinished jobs.",
     },
     "Queues": {
@@ -56,7 +57,7 @@ _LAST: dict[str, dict[str, str]] = {
     },
 }
 MODULES = {
-    **dict.fromkeys(("cancel", "retry", "priority"), "job_control"),
+    **dict.fromkeys(("cancel", "retry", "mark-done", "priority"), "job_control"),
     **dict.fromkeys(("pause", "resume", "limit"), "queue_control"),
     **dict.fromkeys(("serve", "tick"), "worker"),
     "demo": "demo.commands",

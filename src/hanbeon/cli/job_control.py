@@ -1,4 +1,4 @@
-"""Commands that change jobs: `hanbeon cancel`, `retry` and `priority`."""
+"""Commands that change jobs: `hanbeon cancel`, `retry`, `mark-done` and `priority`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,29 @@ def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
 
 async def _retry(installation: Installation, job_id: str) -> State:
     return (await installation.engine.retry(job_id)).state
+
+
+def mark_done(
+    ids: JobIds,
+    comment: Annotated[
+        str, typer.Option("--comment", "-c", metavar="TEXT", help="Why they are done all the same.", show_default=False)
+    ],
+    result: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The result that their dependents and readers find.")
+    ] = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Mark failed or cancelled jobs as done, and say why; their dependents go on."""
+    from hanbeon.cli.arguments import json_of
+    from hanbeon.cli.bulk_jobs import for_each_job
+
+    fields: Any = {"comment": comment} | ({} if result is None else {"result": json_of("result", result)})
+
+    async def mark(installation: Installation, job_id: str) -> State:
+        return (await installation.engine.mark_done(job_id, **fields)).state
+
+    for_each_job(database, ids, mark, json=json)
 
 
 def priority(

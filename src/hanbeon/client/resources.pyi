@@ -12,12 +12,12 @@ from hanbeon.domain.timing.fire_times import ClockFold, ClockGap
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.chains.vocabulary import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.surfaces.engine.installation_schemas import CreatedToken, EngineSettings, Token, Tokens
 from hanbeon.surfaces.engine.overview import EngineOverview
 from hanbeon.surfaces.engine.schemas import (
     Action,
     BulkAction,
     BulkDone,
-    CreatedToken,
     DeadLetter,
     EngineCancelAnswer,
     EngineChange,
@@ -27,12 +27,9 @@ from hanbeon.surfaces.engine.schemas import (
     EngineJob,
     EngineJobDetail,
     EngineQueue,
-    EngineSettings,
     EngineStatistics,
     FailureGroups,
     JobFilter,
-    Token,
-    Tokens,
 )
 from hanbeon.surfaces.exports.jobs import JobType
 from hanbeon.surfaces.exports.replays.schemas import Replay as ExportsReplay
@@ -44,7 +41,6 @@ from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
     ConfigChange,
-    Delivery,
     Graph,
     JobDetail,
     JobQueueStats,
@@ -54,12 +50,12 @@ from hanbeon.surfaces.offices.schemas import (
     SchedulerEvent,
     Simulation,
     VersionedConfig,
-    Webhook,
     WebhookBody,
     WebhookChange,
 )
 from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
+from hanbeon.surfaces.offices.webhook_schemas import Delivery, Webhook
 from hanbeon.surfaces.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
@@ -135,6 +131,8 @@ class Engine(Resource):
         """Cancel a job: 200 once cancelled, 202 while it stops."""
     def retry(self, job: str) -> EngineJob:
         """Run a failed or cancelled job again."""
+    def mark_done(self, job: str, comment: str, *, result: Any = ...) -> EngineJob:
+        """Mark a failed or cancelled job as done, and say why."""
     def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
         """Change the priority of a job."""
     def overview(self) -> EngineOverview:
@@ -243,6 +241,8 @@ class AsyncEngine(Resource):
         """Cancel a job: 200 once cancelled, 202 while it stops."""
     async def retry(self, job: str) -> EngineJob:
         """Run a failed or cancelled job again."""
+    async def mark_done(self, job: str, comment: str, *, result: Any = ...) -> EngineJob:
+        """Mark a failed or cancelled job as done, and say why."""
     async def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
         """Change the priority of a job."""
     async def overview(self) -> EngineOverview:
@@ -414,6 +414,9 @@ class Office(Resource):
     def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
 
+    def mark_done(self, job: OfficesJob | str, comment: str, *, result: Any = ...) -> OfficesJob:
+        """Mark a failed or cancelled job as done, and say why."""
+
     def priority(self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...) -> OfficesJob:
         """Change the priority of a job."""
 
@@ -522,6 +525,9 @@ class AsyncOffice(Resource):
 
     async def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
+
+    async def mark_done(self, job: OfficesJob | str, comment: str, *, result: Any = ...) -> OfficesJob:
+        """Mark a failed or cancelled job as done, and say why."""
 
     async def priority(
         self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...

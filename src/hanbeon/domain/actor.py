@@ -55,6 +55,12 @@ def current_actor() -> Actor | None:
     return _current.get()
 
 
+def current_user() -> str | None:
+    """The name of the user of this task or thread, if it acts for one."""
+    actor = current_actor()
+    return None if actor is None else actor.user
+
+
 def is_admin() -> bool:
     """True unless a request of a lesser scope is being handled: programs that use the library may do everything."""
     return _admin.get()

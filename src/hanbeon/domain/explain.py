@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.durations import brief
+from hanbeon.domain.hand_move import HandMove
 from hanbeon.domain.job import NO_HANDLER, JobRecord
-from hanbeon.domain.lifecycle import TERMINAL, State
+from hanbeon.domain.lifecycle import TERMINAL, Reason, State
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 from hanbeon.domain.retry import FailureType
 
@@ -99,6 +100,7 @@ class Facts(msgspec.Struct, frozen=True):
     blocked_us: int | None = None
     """For how long the event loop of its instance has been blocked, if it is."""
     blocked_by: str | None = None
+    hand_moves: Sequence[HandMove] = ()
 
 
 def explain(facts: Facts) -> Explanation:
@@ -131,8 +133,15 @@ def ended(word: str) -> str:
 def _finished(facts: Facts) -> Because:
     job = facts.job
     details: dict[str, Any] = {"state": job.state.value, "finished_at": job.finished_at}
+    ago = f"{brief((facts.now - (job.finished_at or facts.now)) / _MICROS)} ago"
     if job.state is State.SUCCEEDED:
-        return Because(ExplanationCode.FINISHED, ended(job.state), details)
+        marked = next((each for each in facts.hand_moves if each.reason is Reason.MARKED_DONE), None)
+        if marked is None:
+            return Because(ExplanationCode.FINISHED, ended(job.state), details)
+        details |= {"marked_done_by": marked.user or "", "comment": marked.comment}
+        by = "A program" if marked.user is None else marked.user
+        text = f"{ended(job.state)} {by} marked it as done {ago}: {marked.comment}"
+        return Because(ExplanationCode.FINISHED, text, details)
     details |= {
         "failure_type": job.failure_type,
         "error_message": job.error_message,
@@ -142,7 +151,6 @@ def _finished(facts: Facts) -> Because:
     }
     if job.exception is not None:
         details |= {"exception": job.exception, "traceback": job.traceback}
-    ago = f"{brief((facts.now - (job.finished_at or facts.now)) / _MICROS)} ago"
     if job.replaced_by is not None:
         details["replaced_by"] = job.replaced_by
         why = _replaced(job.replaced_by, ago)

@@ -359,6 +359,14 @@ def check_name(field: str, name: str, *, required: bool) -> None:
     _storable(field, name)
 
 
+def check_text(field: str, text: Any, most: int) -> None:
+    """Check a text that a person writes: not empty, and of a bounded length."""
+    if not isinstance(text, str) or not 1 <= len(text) <= most:
+        what = Rule("storable_string_from_to", low=1, high=most)
+        raise InvalidInput(Rule("must_be", what=what, got=quoted(text)), field=field)
+    _storable(field, text)
+
+
 def check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise InvalidInput(

@@ -58,6 +58,7 @@ class Reason(enum.StrEnum):
     DEPENDENCY_FAILED = "dependency_failed"
     REQUEUED = "requeued"
     REPRIORITISED = "reprioritised"
+    MARKED_DONE = "marked_done"
 
 
 class Move(NamedTuple):
@@ -93,6 +94,7 @@ LIFECYCLE: dict[Reason, Move] = {
     Reason.DEPENDENCY_FAILED: _move("pending", State.FAILED, "a dependency failed and its policy is to fail with it"),
     Reason.REQUEUED: _move("failed cancelled", State.PENDING, "retried by a user"),
     Reason.REPRIORITISED: _move("pending ready running", None, "its priority or urgency changed"),
+    Reason.MARKED_DONE: _move("failed cancelled", State.SUCCEEDED, "marked as done by a user, who said why"),
 }
 
 

@@ -45,6 +45,7 @@ _COUNTED: dict[str, Count] = {
     Reason.CANCELLED.value: Count.CANCELLED,
     Reason.REPLACED.value: Count.CANCELLED,
     Reason.RETRIED.value: Count.RETRIED,
+    Reason.MARKED_DONE.value: Count.SUCCEEDED,
 }
 _DEPENDENCY_FAILED = "dependency_failed"
 """The failure type of an event that names none."""

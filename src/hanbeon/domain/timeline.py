@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
+from hanbeon.domain.hand_move import HandMove
 from hanbeon.domain.job import AttemptRecord, JobRecord
-from hanbeon.domain.lifecycle import AttemptStatus, State
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 
 _ENDS = {
     AttemptStatus.COMPLETED: "completed",
@@ -35,6 +37,7 @@ class MomentType(enum.StrEnum):
     LOST = "lost"
     RELEASED = "released"
     SUCCEEDED = "succeeded"
+    MARKED_DONE = "marked_done"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
@@ -44,9 +47,18 @@ class Moment(msgspec.Struct, frozen=True):
     type: MomentType
     text: str
     attempt: int | None = None
+    user: str | None = None
+    """Of a move by hand, as its comment and what else of the job it changed."""
+    comment: str | None = None
+    changes: dict[str, Any] | None = None
 
 
-def timeline(job: JobRecord, attempts: Sequence[AttemptRecord]) -> list[Moment]:
+_BY_HAND = {
+    Reason.MARKED_DONE: (MomentType.MARKED_DONE, "marked as done"),
+}
+
+
+def timeline(job: JobRecord, attempts: Sequence[AttemptRecord], hand_moves: Sequence[HandMove] = ()) -> list[Moment]:
     """Return the moments in order. Events are not read: they are not kept by job."""
     moments = [Moment(job.created_at, MomentType.CREATED, f"created in queue {job.queue!r}")]
     if job.run_at > job.created_at and not attempts and job.state is State.PENDING:
@@ -73,7 +85,16 @@ def timeline(job: JobRecord, attempts: Sequence[AttemptRecord]) -> list[Moment]:
     if job.finished_at is not None:
         replaced = "" if job.replaced_by is None else f", replaced by job {job.replaced_by}"
         moments.append(Moment(job.finished_at, MomentType(job.state), f"{job.state.value}{replaced}"))
+    moments += [_by_hand(each) for each in hand_moves]
     return sorted(moments, key=lambda moment: moment.at)
+
+
+def _by_hand(move: HandMove) -> Moment:
+    kind, what = _BY_HAND[move.reason]
+    by = "" if move.user is None else f" by {move.user}"
+    why = "" if move.comment is None else f": {move.comment}"
+    text = f"{what}{by}{why}"
+    return Moment(move.at, kind, text, user=move.user, comment=move.comment, changes=move.changes or None)
 
 
 def _started(attempt: int, at: int) -> Moment:

@@ -6,8 +6,10 @@ import msgspec
 
 from hanbeon.domain.explain import Explanation, Facts, Holder, explain
 from hanbeon.domain.job import is_on_every_worker
+from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.operations.dispatches import waiting_in
+from hanbeon.store.operations.hand_moves import hand_moves_of
 from hanbeon.store.operations.instances import blockage_of, instances
 from hanbeon.store.operations.queries import dependencies_of, job_with_failure
 from hanbeon.store.records import lanes_of_queue
@@ -49,4 +51,5 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int, private: bool) -> Fa
         stream=await waiting_in(tx, job),
         blocked_us=None if blockage is None else blockage.us,
         blocked_by=None if blockage is None else blockage.job,
+        hand_moves=await hand_moves_of(tx, job.seq) if job.state is State.SUCCEEDED else (),
     )

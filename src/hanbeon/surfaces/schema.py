@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Generic, Self, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypedDict, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.event_cursor import MOST, GapReason
 from hanbeon.domain.explain import ExplanationCode
+from hanbeon.domain.hand_move import COMMENT_LIMIT
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.rule import Rule
 from hanbeon.surfaces.validation import EXPECTED
@@ -32,6 +33,10 @@ NameOrEmpty = Annotated[
         pattern=STORABLE,
         extra={EXPECTED: Rule("storable_string_at_most", high=NAME_LIMIT)},
     ),
+]
+_COMMENT_RULE = Rule("storable_string_from_to", low=1, high=COMMENT_LIMIT)
+Comment = Annotated[
+    str, Meta(min_length=1, max_length=COMMENT_LIMIT, pattern=STORABLE, extra={EXPECTED: _COMMENT_RULE})
 ]
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: Rule("uuid")})]
@@ -75,6 +80,13 @@ class PostBody(Request, frozen=True, kw_only=True):
     null_is_absent: ClassVar[bool] = True
 
 
+class MarkDone(PostBody, frozen=True, kw_only=True):
+    """Why a job that failed or was cancelled is done all the same, and its result, if there is one."""
+
+    comment: Comment
+    result: Any | UnsetType = UNSET
+
+
 class ChannelQuery(Request, frozen=True, kw_only=True):
     """Events after the one with this id, or `<incarnation>:<id>`; 0 for all that are kept."""
 
@@ -106,6 +118,8 @@ class _ReasonDetails(TypedDict, total=False):
     max_retries: int
     exception: str
     traceback: str
+    marked_done_by: str
+    comment: str
     replaced_by: str
     blocked_by: list[str]
     waits_for: list[str]

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import Clock, iso, micros
+from hanbeon.domain.actor import current_user
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
@@ -22,12 +23,15 @@ from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.operations import tasks
+from hanbeon.store.operations.cancel import mark_done
 from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.operation import LOCAL as LOCAL
+from hanbeon.surfaces.schema import MarkDone
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.validation import or_default
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
@@ -173,6 +177,13 @@ class Service:
             packed = to_json_text(dict(args), "an argument", "args")
         check_size("args", packed, self._app.settings.max_payload_bytes)
         return packed
+
+    def _marking_done(self, job_id: str, request: MarkDone) -> Callable[[Tx], Awaitable[None]]:
+        """Return the operation that marks a job as done on behalf of the user of now."""
+        result = to_json_text(or_default(request.result, None), "the result", "result")
+        check_size("result", result, self._app.settings.max_payload_bytes)
+        lanes, user = self._store.lanes, current_user()
+        return lambda tx: mark_done(tx, lanes, job_id, request.comment, result=result, user=user)
 
     def _iso(self, us: int | None) -> str | None:
         return iso(us, self._zone, "milliseconds")

@@ -1,4 +1,4 @@
-"""The work of operators: cancel, retry, reprioritise, pause, change limits, drain, read."""
+"""The work of operators: cancel, retry, mark done, reprioritise, pause, change limits, drain, read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Interventions(Load):
         "cancel": 4,
         "cancel_where": 1,
         "retry": 2,
+        "mark_done": 1,
         "reprioritise": 2,
         "pause": 1,
         "configure": 1,
@@ -51,6 +52,11 @@ class Interventions(Load):
                 self.book.retried.add(job)
                 with contextlib.suppress(HanbeonError):
                     await client.retry(job)
+        elif kind == "mark_done":
+            ended = await client.jobs(states=["failed", "cancelled"])
+            if mine := [each.id for each in ended if each.id in self.book.jobs]:
+                with contextlib.suppress(HanbeonError):
+                    await client.mark_done(rng.choice(mine), "an operator did it")
         elif kind == "reprioritise" and known:
             with contextlib.suppress(HanbeonError):
                 await client.reprioritise(rng.choice(known), priority=rng.randint(-3, 3))

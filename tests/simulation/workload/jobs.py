@@ -234,6 +234,8 @@ class Jobs(Load):
                 if job is None:
                     continue
                 body = evidence.body(before, job.fence)
+                if job.seq in evidence.marked_done:
+                    continue
                 is_met = job.state == "succeeded" and body is not None and body.end is not None and body.end <= first
                 if not is_met and before not in self.book.retried:
                     yield f"{asked.id} began at {first:.3f}, before {before} ({job.state}) had succeeded"

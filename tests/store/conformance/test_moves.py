@@ -97,6 +97,7 @@ COMMANDS: dict[str, tuple[Command, list[Reason]]] = {
     "cancel": (lambda world, subject: world.store.cancel(subject.job.id), [Reason.STOP_REQUESTED, Reason.CANCELLED]),
     "replace": (replace_it, [Reason.REPLACED]),
     "requeue": (lambda world, subject: world.requeue(subject.job.id), [Reason.REQUEUED]),
+    "mark done": (lambda world, subject: world.mark_done(subject.job.id), [Reason.MARKED_DONE]),
     "reprioritise": (lambda world, subject: world.reprioritise(subject.job.id, 5, True), [Reason.REPRIORITISED]),
 }
 # What follows at once in the same transaction or command.

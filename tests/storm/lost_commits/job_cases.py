@@ -168,6 +168,21 @@ async def moves(scene: Scene) -> None:
     assert {await each.state() for each in (again, *rest)} == {State.CANCELLED}
 
 
+async def marked_done(scene: Scene) -> None:
+    """Said twice because the answer was lost, it is done once."""
+    queue = scene.named("done")
+    hopeless = _call(scene, "broken", queue)
+    then = _call(scene, "quick", queue, after=[hopeless])
+    await scene.app.enqueue_many([hopeless, then])
+    await scene.app.cancel(hopeless.id)
+    with scene.losing():
+        await scene.surely(lambda: scene.app.mark_done(hopeless.id, "found it on paper", result={"pages": 2}))
+    assert await scene.app.job(hopeless.id).result() == {"pages": 2}
+    assert await scene.app.job(then.id).state() is State.READY
+    marked = [event for event in await scene.events() if event.type == Reason.MARKED_DONE]
+    assert [event.job_id for event in marked].count(hopeless.id) == 1
+
+
 async def bulk_retry(scene: Scene) -> None:
     """Many at once, and those with dependencies one by one; a repeat finds none that is left to be moved."""
     queue = scene.named("again")
@@ -270,5 +285,5 @@ async def _work(scene: Scene, queue: str) -> None:
 
 CASES = [
     *(enqueue_one, enqueue_graph, enqueue_bulk, run, run_limited, run_with_effects, run_with_output),
-    *(lease_writes, hand_back, moves, bulk_retry, traced, time_passes, upkeep, queues),
+    *(lease_writes, hand_back, moves, marked_done, bulk_retry, traced, time_passes, upkeep, queues),
 ]

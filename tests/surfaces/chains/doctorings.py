@@ -165,7 +165,7 @@ async def the_job_of_an_undone_step_failed(patient: Patient) -> None:
     await patient.sql("UPDATE hanbeon.job SET state = 'failed' WHERE seq = $1", seq)
 
 
-@DOCTORINGS.breaks(ChainInvariant.STEP_END, Code.STATE_MISMATCH, Code.TALLY_MISMATCH)
+@DOCTORINGS.breaks(ChainInvariant.STEP_END, Code.STATE_MISMATCH, Code.TALLY_MISMATCH, Code.MISSING_ATTEMPT)
 async def the_job_of_a_failed_step_succeeded(patient: Patient) -> None:
     seq = await _engine_job(patient, patient.facts.undone, 2)
     await patient.sql("UPDATE hanbeon.job SET state = 'succeeded' WHERE seq = $1", seq)

@@ -92,6 +92,9 @@ async def _jobs(story: Story) -> None:
     await story.act("engine.reprioritise", "PATCH", f"/api/engine/jobs/{job}/priority", {"priority": 5})
     await story.act("engine.cancel", "POST", f"/api/engine/jobs/{job}/cancel")
     await story.act("engine.retry", "POST", f"/api/engine/jobs/{job}/retry")
+    job = (await story.act("engine.enqueue", "POST", "/api/engine/jobs", {"task": "work", "delay": 3_600}))["id"]
+    await story.act("engine.cancel", "POST", f"/api/engine/jobs/{job}/cancel")
+    await story.act("engine.mark_done", "POST", f"/api/engine/jobs/{job}/mark-done", {"comment": "on paper"})
     await story.act("engine.enqueue", "POST", "/api/engine/jobs", {"task": "work", "delay": 3_600}, Idempotency_Key="k")
     await story.act("engine.bulk", "POST", "/api/engine/jobs/bulk", {"action": "cancel", "filter": {"task": "work"}})
 
@@ -107,6 +110,8 @@ async def _offices(story: Story) -> None:
     await story.act("offices.reprioritise", "PATCH", f"{job}/priority", {"urgent": True})
     await story.act("offices.cancel", "POST", f"{job}/cancel")
     await story.act("offices.retry", "POST", f"{job}/retry")
+    await story.act("offices.cancel", "POST", f"{job}/cancel")
+    await story.act("offices.mark_done", "POST", f"{job}/mark-done", {"comment": "on paper"})
     await story.act("offices.cancel_all", "POST", f"{path}/jobs/cancel-all", {})
     await story.act("offices.process", "POST", f"{path}/scheduler/process")
     hook = f"{path}/webhooks/{office['webhooks'][0]['id']}"

@@ -167,6 +167,7 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
     for method, path, body in (
         ("POST", "cancel", None),
         ("POST", "retry", None),
+        ("POST", "mark-done", {"comment": "on paper"}),
         ("PATCH", "priority", {"priority": 1}),
     ):
         refused = await engine.ask(method, f"/api/engine/jobs/{job.id}/{path}", body)

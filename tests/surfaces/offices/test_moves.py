@@ -39,6 +39,25 @@ async def test_cancel_rejects_finished_jobs(office: OfficeKit) -> None:
             await office.offices.cancel(office.id, job.id)
 
 
+async def test_a_failed_job_is_marked_as_done_and_the_next_goes_on(office: OfficeKit) -> None:
+    failed, then = await office.make(
+        {"key": "a", "handler": "fail", "max_retries": 0}, {"key": "b", "depends_on": ["a"]}
+    )
+    await office.kit.run_all()
+    assert (await office.job(then)).blocked_by == [failed.id]
+    with pytest.raises(WrongState, match="is pending; only failed or cancelled jobs can be marked as done"):
+        await office.offices.mark_done(office.id, then.id, comment="no")
+    done = await office.offices.mark_done(office.id, failed.id, comment="Did it by hand.", result={"sha": "f00"})
+    assert (done.status, done.result, done.error_message) == ("done", {"sha": "f00"}, None)
+    await office.kit.run_all()
+    assert (await office.job(then)).status == "done"
+    found = await office.job(failed)
+    assert [each.status for each in found.executions] == ["failed"]
+    explained = (await office.offices.explain(office.id, failed.id)).reasons[0]
+    assert explained["text"].startswith("It has ended: done. A program marked it as done")
+    assert explained["comment"] == "Did it by hand."
+
+
 async def test_retry_gives_failed_and_cancelled_jobs_all_retries(office: OfficeKit) -> None:
     failed, cancelled = await office.make({"handler": "fail", "max_retries": 1}, {"depends_on": []})
     await office.offices.cancel(office.id, cancelled.id)

@@ -30,6 +30,7 @@ import {
 import { Reason } from "../../ui/reason";
 import { Ansi } from "./ansi";
 import { attemptStatus } from "./attempt_texts";
+import { ByHand } from "./by_hand";
 
 const LOG_PAGE = 1_000;
 const LOG_KEPT = 20_000;
@@ -47,6 +48,7 @@ export function Job({ id }: { id: string }): JSX.Element {
       {!ENDED.includes(job.state) && <Why id={id} state={job.state} />}
       {job.error_message && <p class="failure">{`${job.failure_type ?? ""}: ${job.error_message}`}</p>}
       {job.failure?.traceback && <Traceback text={job.failure.traceback} open />}
+      <ByHand job={job} refresh={loaded.refresh} />
       <Attempts of={job.attempts} chosen={logOf} />
       <Panel title={t("timeline")}>
         <ol class="timeline">

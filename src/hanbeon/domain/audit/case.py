@@ -37,6 +37,10 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     unique_key: str | None = None
     """Only that of an unfinished job, which alone holds it."""
     idempotency_key: str | None = None
+    ended_by_no_attempt: bool = False
+    """It has succeeded, and its last attempt did not."""
+    marked_done: bool = False
+    """A user marked it as done."""
 
 
 class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +94,9 @@ def audit_case(case: Case, now: int) -> Iterator[Finding]:
         yield from _check_attempts(case)
     if case.dependencies or job.unmet or job.blocked:
         yield from _check_dependencies(case)
+    if job.ended_by_no_attempt and not job.marked_done:
+        message = "it has succeeded, though no attempt did and no user marked it as done"
+        yield _found(case, EngineInvariant.SUCCESS_BY_ATTEMPT, message, *case.attempts)
     if job.state is State.PENDING or job.state is State.RUNNING:
         yield from _check_progress(case, now)
 

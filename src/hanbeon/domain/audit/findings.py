@@ -115,6 +115,11 @@ class EngineInvariant(Invariant):
     RUNNING_CLAIMED = "running_claimed", Code.MISSING_ATTEMPT, "the running attempt has the event of its claim"
     ATTEMPT_NAMED = "attempt_named", Code.MISSING_ATTEMPT, "the event of a claim or an end names the attempt"
     END_AGREES = "end_agrees", Code.MISSING_ATTEMPT, "the status of an attempt is that of the event of its end"
+    SUCCESS_BY_ATTEMPT = (
+        "success_by_attempt",
+        Code.MISSING_ATTEMPT,
+        "a job has succeeded by its last attempt, or a user marked it as done",
+    )
     QUEUE_LIMIT = "queue_limit", Code.LIMIT_EXCEEDED, "no job starts while its queue is full"
     ROLE_LIMIT = "role_limit", Code.LIMIT_EXCEEDED, "no job starts while its role is full"
     KEY_LIMIT = "key_limit", Code.LIMIT_EXCEEDED, "no job starts while its key is full"

@@ -40,6 +40,7 @@ _STEPS: dict[str, tuple[str, str]] = {
     "dependency_failed": ("pending", "failed"),
     "requeued": ("failed cancelled", "pending"),
     "reprioritised": (_UNFINISHED, "="),
+    "marked_done": ("failed cancelled", "succeeded"),
 }
 """The states before and after each reason. No state before: the job is new. `=`: the state stays."""
 _FAILURES = frozenset((AttemptStatus.FAILED, AttemptStatus.TIMEOUT, AttemptStatus.LOST))

@@ -206,6 +206,18 @@ CREATE TABLE hanbeon.attempt_exception (
   PRIMARY KEY (job, attempt)
 );
 
+-- Moves that a user made by hand and gave a reason for. Rows only of such jobs.
+CREATE TABLE hanbeon.hand_move (
+  n @identity,
+  job bigint NOT NULL,
+  at bigint NOT NULL,
+  reason text NOT NULL,
+  user_name text,
+  comment text,
+  changes text
+);
+CREATE INDEX hanbeon_hand_move_job ON hanbeon.hand_move (job);
+
 -- The output of attempts, several lines per row, written while they run. Lines are numbered within an attempt; a gap
 -- between the numbers of two rows means that the lines between them were cut.
 CREATE TABLE hanbeon.log (

@@ -1,4 +1,4 @@
-"""Moves requested by users: cancel, replace, requeue, reprioritise."""
+"""Moves requested by users: cancel, replace, requeue, mark done, reprioritise."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from hanbeon.domain.reserved_queues import reserved_prefix
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
-from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.events import emit
+from hanbeon.store.operations.hand_moves import hand_moves_of, note_hand_move
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queues import keep_queues
 from hanbeon.store.tx import Tx, to_json
@@ -163,6 +164,30 @@ async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tu
     await emit(tx, lanes, await tx.fetch("requeue", to_json(seqs)), Reason.REQUEUED, State.PENDING, was=_states(rows))
     await promote_these(tx, lanes, seqs)
     return [str(row["id"]) for row in rows], alone
+
+
+async def mark_done(
+    tx: Tx, lanes: LaneCache, job_id: str, comment: str, *, result: str = "null", user: str | None = None
+) -> None:
+    """Mark a failed or cancelled job as done: its dependents go on as if it had succeeded.
+
+    Said once more of a job that is done by that very move, it does nothing: the first answer may have been lost.
+    """
+    seq = await seq_of(tx, job_id)
+    await _refuse_orphaned(tx, lanes, seq, job_id)
+    row = await lock_one(tx, job_id)
+    await _refuse_hooked(tx, lanes, row)
+    if row["state"] in LIFECYCLE[Reason.MARKED_DONE].sources:
+        await tx.fetch("keep_attempts", to_json([seq]))
+    marked = await tx.fetch("mark_done", seq, result)
+    if not marked:
+        if any(each.reason is Reason.MARKED_DONE and each.comment == comment for each in await hand_moves_of(tx, seq)):
+            return
+        raise WrongState(job_id, row["state"], "marked as done", sources_of(Reason.MARKED_DONE))
+    await note_hand_move(tx, seq, Reason.MARKED_DONE, user, comment)
+    was = _states([row])
+    await emit(tx, lanes, marked, Reason.MARKED_DONE, State.SUCCEEDED, was=was, user=user, comment=comment)
+    await meet_dependents(tx, lanes, [seq])
 
 
 async def _with_free_keys(tx: Tx, rows: Sequence[Any]) -> list[Any]:

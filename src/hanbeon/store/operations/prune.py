@@ -141,6 +141,7 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     await tx.fetch("drop_unmet", body)
     await tx.fetch("prune_attempts", body)
     await tx.fetch("prune_exceptions", body)
+    await tx.fetch("prune_hand_moves", body)
     await tx.fetch("prune_traces", body)
     for statement in statements:
         await tx.fetch(statement, body)
@@ -178,7 +179,9 @@ async def _emit(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
         queues.setdefault(lanes.name(row["lane"]).queue, []).append(row)
     for queue, gone in sorted(queues.items()):
         ran = sum(
-            max(0, row["finished_at"] - row["started_at"]) for row in gone if row["state"] == State.SUCCEEDED.value
+            max(0, row["finished_at"] - row["started_at"])
+            for row in gone
+            if row["state"] == State.SUCCEEDED.value and row["started_at"] is not None
         )
         details = {"states": dict(Counter(row["state"] for row in gone)), "ran": ran}
         tx.emit(Event(type=PRUNED, at=gone[0]["now"], queue=queue, details=details))

@@ -78,7 +78,11 @@ SELECT j.seq, j.id, EXISTS (SELECT 1 FROM @job_ids AS i WHERE i.id = j.id AND i.
   q.name AS queue, (j.lane & 4294967295) AS lane, j.state,
   coalesce((SELECT u.dependencies FROM hanbeon.unmet AS u WHERE u.job = j.seq), 0) AS unmet, j.blocked, j.recount,
   j.fence, j.created_at, j.run_at, j.started_at, j.locked_until, j.dispatched_at,
-  CASE WHEN j.state IN (@unfinished_states) THEN j.unique_key END AS unique_key, j.idempotency_key
+  CASE WHEN j.state IN (@unfinished_states) THEN j.unique_key END AS unique_key, j.idempotency_key,
+  j.state = 'succeeded' AND coalesce(j.attempt_status, '') <> 'completed' AS ended_by_no_attempt,
+  CASE WHEN j.state = 'succeeded' AND j.attempt_status IS NULL THEN EXISTS (
+    SELECT 1 FROM hanbeon.hand_move AS m WHERE m.job = j.seq AND m.reason = 'marked_done'
+  ) ELSE false END AS marked_done
 FROM hanbeon.job AS j
 LEFT JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 LEFT JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32) AND l.queue_id = q.id
@@ -122,6 +126,10 @@ UNION ALL
 SELECT 'execution' AS kind, x.job AS job, x.task_id AS other FROM hanbeon.execution AS x
 WHERE x.job > $1 AND x.job <= $2
   AND NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = x.job)
+UNION ALL
+SELECT 'hand move' AS kind, m.job AS job, m.n AS other FROM hanbeon.hand_move AS m
+WHERE m.job > $1 AND m.job <= $2
+  AND NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = m.job)
 UNION ALL
 SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
 WHERE l.job > $1 AND l.job <= $2

@@ -41,6 +41,9 @@ ORDER BY e.dependent, e.dependency
 SELECT x.attempt, x.exception, x.traceback FROM hanbeon.attempt_exception AS x
 WHERE x.job = (SELECT j.seq FROM hanbeon.job AS j WHERE @has_id(j; $1)) ORDER BY x.attempt DESC LIMIT $2
 
+-- name: hand_moves_of
+SELECT m.at, m.reason, m.user_name, m.comment, m.changes FROM hanbeon.hand_move AS m WHERE m.job = $1 ORDER BY m.n
+
 -- name: hold_job
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
 SELECT j.seq, n.now
@@ -58,6 +61,10 @@ ORDER BY j.started_at LIMIT $3
 -- name: insert_edges
 INSERT INTO hanbeon.edge (dependency, dependent)
 SELECT r.dependency, r.dependent FROM @rows($1 AS r; dependency bigint, dependent bigint)
+
+-- name: insert_hand_move
+INSERT INTO hanbeon.hand_move (job, at, reason, user_name, comment, changes)
+VALUES ($1, hanbeon.now(), $2, $3, $4, $5)
 
 -- name: insert_jobs
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
@@ -147,6 +154,16 @@ SELECT j.seq, j.id, j.lane, j.state, j.priority, j.urgent, j.recount, j.fence, j
   coalesce((SELECT u.dependencies FROM hanbeon.unmet AS u WHERE u.job = j.seq), 0) AS unmet
 FROM hanbeon.job AS j
 WHERE j.seq @in($1 bigint) ORDER BY j.seq @lock_job
+
+-- name: mark_done
+-- No attempt ended with it: the last one was copied out of the row, and the job counts as one that took no time.
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
+UPDATE hanbeon.job AS j
+SET state = 'succeeded', finished_at = n.now, result = $2, started_at = NULL, deadline_at = NULL,
+  stop_requested_at = NULL, failure_type = NULL, error_message = NULL, attempt_status = NULL, replaced_by = NULL
+FROM n
+WHERE j.seq = $1 AND @hidden(j.state) IN ('failed', 'cancelled')
+RETURNING j.seq, j.id, j.lane, n.now
 
 -- name: nodes_by_id
 SELECT @node_columns FROM hanbeon.jobs AS v WHERE @id_in(v; $1) ORDER BY v.seq

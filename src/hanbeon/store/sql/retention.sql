@@ -42,6 +42,9 @@ RETURNING first_id, at, delta, CASE WHEN delta IS NULL THEN body END AS body
 -- name: prune_exceptions
 DELETE FROM hanbeon.attempt_exception WHERE job @in($1 bigint)
 
+-- name: prune_hand_moves
+DELETE FROM hanbeon.hand_move WHERE job @in($1 bigint)
+
 -- name: prune_instances
 DELETE FROM hanbeon.instance AS i WHERE @prunable_instance RETURNING id
 

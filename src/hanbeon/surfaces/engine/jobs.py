@@ -22,6 +22,7 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
 from hanbeon.store.operations.cancel import reprioritise, requeue
 from hanbeon.store.operations.dispatches import waiting_in
+from hanbeon.store.operations.hand_moves import hand_moves_of
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.job_indexes import JobSearch
 from hanbeon.store.operations.logs import read_log
@@ -68,7 +69,8 @@ class EngineJobs(Service):
             attempts = await queries.attempts_of(tx, job_id)
             stream = await waiting_in(tx, job)
             waiting = None if stream is None else waiting_for_worker(stream).text
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting)
+            by_hand = await hand_moves_of(tx, job.seq)
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting, by_hand)
 
         return await self._read(read)
 
@@ -102,6 +104,14 @@ class EngineJobs(Service):
         if (place := await self._check_moves(job_id)) is not None:
             raise Conflict(Rule("owner_of_part_deleted", job=job_id, surface=place.surface))
         await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
+        return await self._shown(job_id)
+
+    async def mark_done(self, job_id: str, **fields: Unpack[keywords.EngineMarkDoneFields]) -> schemas.EngineJob:
+        """Mark a failed or cancelled job as done, and say why; its dependents go on as if it had succeeded."""
+        request = validate(schemas.EngineMarkDone, fields)
+        if (place := await self._check_moves(job_id)) is not None:
+            raise Conflict(Rule("owner_of_part_deleted", job=job_id, surface=place.surface))
+        await self._write(self._marking_done(job_id, request))
         return await self._shown(job_id)
 
     async def reprioritise(self, job_id: str, **fields: Unpack[keywords.EnginePriorityFields]) -> schemas.EngineJob:

@@ -59,6 +59,13 @@ class EngineLogQueryFields(TypedDict, total=False):
     limit: int
 
 
+class EngineMarkDoneFields(TypedDict, total=False):
+    """Why a job that failed or was cancelled is done all the same, and its result, if there is one."""
+
+    comment: Required[str]
+    result: Any
+
+
 class EnginePriorityFields(TypedDict, total=False):
     """Lower runs before higher, urgent before all others."""
 

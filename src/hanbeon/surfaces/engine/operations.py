@@ -86,6 +86,13 @@ _JOB_OPERATIONS = [
         errors=(JobNotFound, WrongState, UniqueKeyTaken, MovedElsewhere),
     ),
     Operation(
+        *("POST", f"{_JOB}/mark-done", Need.ADMIN, "mark_done", "Mark a failed or cancelled job as done, and say why."),
+        request=schemas.EngineMarkDone,
+        responses={200: schemas.EngineJob},
+        errors=(JobNotFound, WrongState, MovedElsewhere),
+        idempotent=True,
+    ),
+    Operation(
         *("PATCH", f"{_JOB}/priority", Need.ADMIN, "reprioritise", "Change the priority of a job."),
         request=schemas.EnginePriority,
         responses={200: schemas.EngineJob},

@@ -15,6 +15,11 @@ from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
 from hanbeon.domain.timeline import MomentType
 from hanbeon.rule import Rule
+from hanbeon.surfaces.engine.installation_schemas import CreatedToken as CreatedToken
+from hanbeon.surfaces.engine.installation_schemas import EngineSettings as EngineSettings
+from hanbeon.surfaces.engine.installation_schemas import Setting as Setting
+from hanbeon.surfaces.engine.installation_schemas import Token as Token
+from hanbeon.surfaces.engine.installation_schemas import Tokens as Tokens
 from hanbeon.surfaces.schema import (
     STORABLE,
     BulkCursor,
@@ -22,6 +27,7 @@ from hanbeon.surfaces.schema import (
     Events,
     Failure,
     JobCursor,
+    MarkDone,
     Name,
     NameOrEmpty,
     Page,
@@ -95,6 +101,10 @@ class EnginePriority(Request, frozen=True, kw_only=True):
 
     priority: Priority | UnsetType = UNSET
     urgent: bool | UnsetType = UNSET
+
+
+class EngineMarkDone(MarkDone, frozen=True, kw_only=True):
+    """Why a job that failed or was cancelled is done all the same, and its result, if there is one."""
 
 
 class EngineLogQuery(Request, frozen=True, kw_only=True):
@@ -252,12 +262,18 @@ class EngineAttempt(Result, frozen=True, kw_only=True):
 
 
 class Moved(Result, frozen=True, kw_only=True):
-    """One moment of a job's life, put together from the job and its attempts."""
+    """One moment of a job's life, put together from the job and its attempts.
+
+    Of a move by hand: the `user`, null for a program; the `comment`; and what else of the job it has changed.
+    """
 
     at: str
     type: MomentType
     text: str
     attempt: int | None = None
+    user: str | None = None
+    comment: str | None = None
+    changes: dict[str, Any] | None = None
 
 
 class Linked(Result, frozen=True, kw_only=True):
@@ -439,38 +455,6 @@ class EngineChange(Result, frozen=True, kw_only=True):
 
 class EngineEventPage(Events[EngineEvent], frozen=True, kw_only=True):
     pass
-
-
-class Token(Result, frozen=True, kw_only=True):
-    id: int
-    user: str
-    scope: Scope
-    created_at: str
-    last_used_at: str | None
-    revoked_at: str | None
-
-
-class CreatedToken(Token, frozen=True, kw_only=True):
-    """`token` is shown this once."""
-
-    token: str
-
-
-class Tokens(Result, frozen=True, kw_only=True):
-    items: list[Token]
-
-
-class Setting(Result, frozen=True, kw_only=True):
-    """`value` with secrets masked."""
-
-    name: str
-    value: Any
-    default: Any
-    description: str
-
-
-class EngineSettings(Result, frozen=True, kw_only=True):
-    items: list[Setting]
 
 
 class DeadLetter(Result, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import msgspec
 
 from hanbeon.clock import MICROS, iso
 from hanbeon.domain import job as job_records
+from hanbeon.domain.hand_move import HandMove
 from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.statistics import QueueStatistics
@@ -53,13 +54,14 @@ class Serializer:
         before: Sequence[LinkedJob],
         behind: Sequence[LinkedJob],
         waiting: str | None = None,
+        hand_moves: Sequence[HandMove] = (),
     ) -> schemas.EngineJobDetail:
         seen = [self._attempt(each, place, instances) for each in attempts]
         if job.state is State.RUNNING:
             seen.append(self._running(job, instances))
         moments = [
-            schemas.Moved(at=self.iso(each.at), type=each.type, text=each.text, attempt=each.attempt)
-            for each in timeline(job, attempts)
+            schemas.Moved(**msgspec.structs.asdict(each) | {"at": self.iso(each.at)})
+            for each in timeline(job, attempts, hand_moves)
         ]
         return schemas.EngineJobDetail(
             **self._fields(job, place),

@@ -20,6 +20,7 @@ from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
 
+_BY_HAND = (("user", "user"), ("comment", "comment"))
 _TYPES = {reason.value: kind for reason, kind in EVENT.items()}
 
 
@@ -63,7 +64,7 @@ def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
         details["execution_status"] = EXECUTION[AttemptStatus(engine["status"])].value
     if event.took is not None and kind is not EventType.JOB_STARTED:
         details["duration_ms"] = event.took // 1_000
-    for name, shown in (("failure_type", "failure_type"), ("message", "error_message")):
+    for name, shown in (("failure_type", "failure_type"), ("message", "error_message"), *_BY_HAND):
         if name in engine:
             details[shown] = engine[name]
     if "retry_at" in engine:

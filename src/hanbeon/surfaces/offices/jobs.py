@@ -129,6 +129,15 @@ class OfficeJobs(OfficeService):
         (job,) = await self._views(office_id, [job_id])
         return job
 
+    async def mark_done(self, office_id: str, job_id: str, **fields: Unpack[keywords.JobMarkDoneFields]) -> schemas.Job:
+        """Mark a failed or cancelled job as done, and say why; its dependents go on as if it had succeeded."""
+        mark = self._marking_done(job_id, validate(schemas.JobMarkDone, fields))
+        await self._checked(office_id, job_id)
+        with _in_office_words("marked as done", sources_of(Reason.MARKED_DONE)):
+            await self._write(mark)
+        (job,) = await self._views(office_id, [job_id])
+        return job
+
     async def reprioritise(self, office_id: str, job_id: str, **fields: Unpack[keywords.PriorityFields]) -> schemas.Job:
         """Change the priority of an unfinished job, or make it urgent, or both."""
         request = validate(schemas.Priority, fields)

@@ -56,6 +56,13 @@ class JobGraphFields(TypedDict, total=False):
     jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
 
 
+class JobMarkDoneFields(TypedDict, total=False):
+    """Why a job that failed or was cancelled is done all the same, and its result, if there is one."""
+
+    comment: Required[str]
+    result: Any
+
+
 class JobQueryFields(TypedDict, total=False):
     """A page of the jobs that match every given filter."""
 

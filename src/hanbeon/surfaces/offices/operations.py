@@ -168,6 +168,13 @@ _JOB_OPERATIONS = [
         accepted="stopping",
     ),
     Operation(
+        *("POST", f"{_JOB}/mark-done", Need.WRITE, "mark_done", "Mark a failed or cancelled job as done, and say why."),
+        request=schemas.JobMarkDone,
+        responses={200: schemas.Job},
+        errors=(*_NO_JOB, WrongState),
+        idempotent=True,
+    ),
+    Operation(
         *("PATCH", f"{_JOB}/priority", Need.WRITE, "reprioritise", "Change the priority of a job."),
         request=schemas.Priority,
         responses={200: schemas.Job},

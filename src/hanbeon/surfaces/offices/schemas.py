@@ -10,24 +10,24 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
-from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import InvalidInput
 from hanbeon.rule import Rule
 from hanbeon.surfaces.offices.simulator import Cause
 from hanbeon.surfaces.offices.vocabulary import (
-    DeliveryStatus,
     EventType,
     ExecutionStatus,
     JobStatus,
-    MessageType,
-    WebhookState,
 )
+from hanbeon.surfaces.offices.webhook_schemas import Delivery as Delivery
+from hanbeon.surfaces.offices.webhook_schemas import DeliveryPage as DeliveryPage
+from hanbeon.surfaces.offices.webhook_schemas import Webhook as Webhook
 from hanbeon.surfaces.schema import (
     STORABLE,
     Cursor,
     Events,
     IdCursor,
+    MarkDone,
     Name,
     NameOrEmpty,
     Page,
@@ -233,6 +233,10 @@ class Priority(Request, frozen=True, kw_only=True):
     urgent: bool | UnsetType | None = UNSET
 
 
+class JobMarkDone(MarkDone, frozen=True, kw_only=True):
+    """Why a job that failed or was cancelled is done all the same, and its result, if there is one."""
+
+
 class LogQuery(Request, frozen=True, kw_only=True):
     """A page of a job's log, or of one attempt's."""
 
@@ -324,45 +328,6 @@ class JobDetail(Job, frozen=True, kw_only=True):
 
 class JobPage(Page[Job], frozen=True, kw_only=True):
     """A page of jobs."""
-
-
-class Webhook(Result, frozen=True, kw_only=True):
-    """A webhook, without its secret, and its address masked for all but admins. While disabled, its messages wait."""
-
-    id: str
-    url: str
-    events: list[EventType] | None
-    state: WebhookState
-    disabled_at: str | None
-    consecutive_failures: int
-    last_error: str | None
-    last_failure_at: str | None
-    last_success_at: str | None
-
-    def for_readers(self) -> Self:
-        return msgspec.structs.replace(self, url=masked_address(self.url))
-
-
-class Delivery(Result, frozen=True, kw_only=True):
-    """A message to a webhook; `id` is its `webhook-id` header, the same at every attempt.
-
-    One that only tests the webhook has neither an event nor a job.
-    """
-
-    id: str
-    event_id: int | None
-    type: MessageType
-    job_id: str | None
-    status: DeliveryStatus
-    attempts: int
-    error_message: str | None
-    next_attempt_at: str | None
-    created_at: str
-    delivered_at: str | None
-
-
-class DeliveryPage(Page[Delivery], frozen=True, kw_only=True):
-    """A page of deliveries."""
 
 
 class Office(Result, frozen=True, kw_only=True):

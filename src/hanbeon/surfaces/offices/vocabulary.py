@@ -128,6 +128,7 @@ EVENT: Mapping[Reason, EventType | None] = total(
         Reason.DEPENDENCY_FAILED: EventType.JOB_FAILED,
         Reason.REQUEUED: None,
         Reason.REPRIORITISED: None,
+        Reason.MARKED_DONE: EventType.JOB_COMPLETED,
     },
 )
 

@@ -23,6 +23,10 @@ async def retry(simulation: Simulation, book: Book, args: Mapping[str, Any]) -> 
     await simulation.app.retry(job_id)
 
 
+async def mark_done(simulation: Simulation, book: Book, args: Mapping[str, Any]) -> None:
+    await simulation.app.mark_done(book.known()[args["number"]], "done on paper")
+
+
 async def unique(simulation: Simulation, book: Book, args: Mapping[str, Any]) -> None:
     request = plain.call(seconds=args["seconds"]).set(unique_key="u", on_conflict=args["on_conflict"])
     await book.enqueue(simulation.app, [request], [1])
@@ -55,6 +59,7 @@ _SCHEMA = "store/migrations/0001_engine.sql"
 _COMMANDS = {
     "cancel_number": cancel,
     "retry_number": retry,
+    "mark_number_done": mark_done,
     "unique_plain": unique,
     "keyed_plain": keyed,
     "roll_back": enqueue_and_roll_back,
@@ -149,6 +154,30 @@ CASES = (
         ],
         commands=_COMMANDS,
         oracles=[states_are(plain="succeeded")],
+    ),
+    Case(
+        "A job that was cancelled is marked as done, and what depends on it runs",
+        [
+            jobs(0.4, job(delay=6.0), job("once", after=[0])),
+            _cancel(2.0, 0),
+            Operation(3.0, "mark_number_done", {"number": 0}),
+        ],
+        [
+            mutant(
+                "a job that is marked as done leaves its dependents waiting",
+                ("store/operations/cancel.py", "    await meet_dependents(tx, lanes, [seq])\n", ""),
+            ),
+            mutant(
+                "nobody knows who marked a job as done",
+                (
+                    "store/operations/cancel.py",
+                    "    await note_hand_move(tx, seq, Reason.MARKED_DONE, user, comment)\n",
+                    "",
+                ),
+            ),
+        ],
+        commands=_COMMANDS,
+        oracles=[states_are(plain="succeeded", once="succeeded")],
     ),
     Case(
         "Jobs with one unique key arrive while one of them runs",
