@@ -52,6 +52,11 @@ class Rule:
         values = {name: _parsed(value) for name, value in data.items() if name != "code"}
         return cls(str(data.get("code", "")), **values)
 
+    def extended(self, **values: Any) -> Rule:
+        """Return it with values that its text, or that of a rule in it, may mention."""
+        inner = {name: _extended(value, values) for name, value in self.values.items()}
+        return Rule(self.code, **{**values, **inner})
+
     def serialize(self) -> dict[str, Any]:
         """Return the rule as JSON has it: its code beside the values that it has."""
         given = {name: _serialized(value) for name, value in self.values.items() if value is not None}
@@ -78,6 +83,12 @@ def _rule_of(error: Exception) -> Any:
         return plain(str(error), TEXT_CHARACTERS)
     field = getattr(error, "field", None)
     return Rule("in_field", field=field, rule=rule) if field else rule
+
+
+def _extended(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, Rule):
+        return value.extended(**values)
+    return [_extended(each, values) for each in value] if isinstance(value, list) else value
 
 
 def _parsed(value: Any) -> Any:

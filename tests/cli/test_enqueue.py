@@ -1,14 +1,19 @@
 """`hanbeon enqueue` and `tasks`: jobs by name, with or without the App at hand."""
 
 import asyncio
+import shlex
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from hanbeon import App, Context, State
+from hanbeon.cli import new_job
 from hanbeon.cli.app_loader import load_app
+from hanbeon.settings import masked
 from tests.cli.hanbeon import call, start
 
 _APP = """
@@ -89,7 +94,8 @@ async def test_without_the_app_the_task_must_be_one_that_a_worker_has(app: App, 
     answer = await call("enqueue", "보내기", "to=Ada", *place)
     assert (answer.code, answer.err) == (
         0,
-        "no live worker has registered '보내기'; start one to run the job: hanbeon worker\n",
+        "no live worker has registered '보내기'; start one to run the job: "
+        f"hanbeon worker --database {shlex.quote(masked(app_url))}\n",
     )
     answer = await call("enqueue", "보내기", "--database", app_url)
     assert (answer.code, answer.out) == (2, "")
@@ -113,7 +119,8 @@ async def test_wait_tells_of_an_attempt_that_is_tried_again(app: App, app_url: s
     assert (answer.code, answer.out) == (0, '"Ada"\n')
     (line,) = answer.err.splitlines()
     assert line.startswith("attempt 1 failed: ValueError: the disk is full; it is tried again in ")
-    assert line.endswith(" --log` shows its log")
+    assert f" --log --app {shop} --database " in line
+    assert line.endswith("` shows its log")
 
 
 async def test_waiting_for_a_job_that_does_not_succeed(app: App, app_url: str) -> None:
@@ -151,9 +158,35 @@ async def test_wait_warns_if_no_worker_is_alive(app_url: str, tmp_path: Path) ->
         try:
             assert waiting.stderr is not None
             line = await asyncio.to_thread(waiting.stderr.readline)
-            assert line == "no live worker has registered 'greet'; start one to run the job: hanbeon worker\n"
+            command = f"hanbeon worker --database {shlex.quote(masked(app_url))}"
+            assert line == f"no live worker has registered 'greet'; start one to run the job: {command}\n"
         finally:
             waiting.kill()
+
+
+async def test_wait_shows_life_and_says_why(app: App, app_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @app.task
+    async def greet() -> str:
+        return "hello"
+
+    echo, said, loop = typer.echo, asyncio.Event(), asyncio.get_running_loop()
+
+    def spy(message: Any, *, err: bool = False) -> None:
+        echo(message, err=err)
+        if str(message).startswith("still waiting after "):
+            loop.call_soon_threadsafe(said.set)
+
+    monkeypatch.setattr(new_job, "_FIRST_WORD_SECONDS", 0.01)
+    monkeypatch.setattr(typer, "echo", spy)
+    async with app.worker():
+        await app.pause("default")
+        place = ("--database", app_url, "--queue", "default", "--retries", "0")
+        waiting = asyncio.create_task(call("enqueue", "greet", "--wait", *place))
+        await said.wait()
+        await app.resume("default")
+        answer = await waiting
+    assert (answer.code, answer.out) == (0, '"hello"\n')
+    assert "Queue 'default' is paused; resume it." in answer.err
 
 
 async def test_ctrl_c_ends_the_waiting_and_not_the_job(app: App, app_url: str) -> None:
@@ -171,7 +204,8 @@ async def test_ctrl_c_ends_the_waiting_and_not_the_job(app: App, app_url: str) -
                 waiting.send_signal(signal.SIGINT)
                 out, err = await asyncio.to_thread(waiting.communicate, timeout=30)
                 assert (waiting.returncode, out) == (130, "")
-                assert err == f"job {event.job_id} is not stopped by this; `hanbeon cancel {event.job_id}` cancels it\n"
+                cancel = f"hanbeon cancel {event.job_id} --database {shlex.quote(masked(app_url))}"
+                assert err == f"job {event.job_id} is not stopped by this; `{cancel}` cancels it\n"
             finally:
                 waiting.kill()
         assert await app.job(event.job_id or "").state() is State.RUNNING

@@ -56,7 +56,7 @@ async def test_instances(app: App, app_url: str) -> None:
     assert "stopped" in (await call("instances", "--database", app_url)).out
     answer = await call("instances", "--alive", "--database", app_url)
     assert (answer.code, answer.out) == (0, "")
-    assert "`hanbeon worker` starts one" in answer.err
+    assert "`hanbeon worker --database " in answer.err
 
 
 async def _work() -> None:

@@ -1,13 +1,19 @@
-"""The words of the command that runs: its name, and the first thing that it names."""
+"""The words of the command that runs: its name, the first thing that it names, and where it works."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from hanbeon.error_base import HanbeonError
+from hanbeon.settings import masked
+
 _NAMES_MOST = 2
+_CHOOSING = ("--app", "--database", "--config", "--server", "--token-file")
+_OF_SERVER = ("--server", "--token-file")
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("hanbeon_arguments", default=())
 
 
@@ -34,6 +40,36 @@ def command_words() -> tuple[str, str | None]:
         command = found
         names.append(word)
     return " ".join(["hanbeon", *names]), next(_positional(given[len(names) :], command), None)
+
+
+def typed_options(*, server: bool = True) -> str:
+    """Return the options that say where the command works, as they were typed, without passwords.
+
+    Those of the environment need no mention: they apply to the next command as well.
+    """
+    words, found = iter(_arguments.get()), []
+    for word in words:
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name in _CHOOSING:
+            value = value if equals else next(words, "")
+            if server or name not in _OF_SERVER:
+                found.append(f"{name} {shlex.quote(masked(value))}")
+    return " ".join(found)
+
+
+def command_here(words: str, *, server: bool = True) -> str:
+    """Return a command that works where this one does. `server`: it works over a server, too."""
+    return f"hanbeon {words} {typed_options(server=server)}".rstrip()
+
+
+def located(error: HanbeonError) -> str:
+    """Return the text of an error, whose commands work where the command did that failed."""
+    text, here = str(error), typed_options()
+    if error.rule is None or not here:
+        return text
+    return text.replace(str(error.rule), str(error.rule.extended(here=here)))
 
 
 def _positional(words: Sequence[str], command: Any) -> Iterator[str]:

@@ -20,6 +20,7 @@ def instances(
     json: Json = False,
 ) -> None:
     """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
+    from hanbeon.cli.command_words import command_here
     from hanbeon.cli.installation import ask
     from hanbeon.cli.output import print_json, print_table, to_seconds
 
@@ -46,7 +47,7 @@ def instances(
             for each in found
         ],
         right=("id", "pid", "slots"),
-        empty="no matching instances; `hanbeon worker` starts one",
+        empty=f"no matching instances; `{command_here('worker', server=False)}` starts one",
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from hanbeon.app import App
+from hanbeon.cli.command_words import command_here
 from hanbeon.cli.installation import database_of
 from hanbeon.cli.job_follower import Show, bar, follow, raise_unless_succeeded
 from hanbeon.cli.output import brief, console, json_text, now_beside, print_json, seconds_between
@@ -61,10 +62,17 @@ async def _enqueue_checked(app: App, task: str, args: Mapping[str, Any], options
         raise ArgumentsDoNotFit(Rule("arguments_are_text", error=error)) from error
 
 
-async def warn_without_worker(installation: Installation, task: str) -> None:
-    """Warn if no live worker has registered the task."""
-    if not any(each.alive and task in each.tasks for each in (await installation.engine.instances()).items):
-        typer.echo(f"no live worker has registered {quoted(task)}; start one to run the job: hanbeon worker", err=True)
+async def warn_without_worker(installation: Installation, task: str) -> bool:
+    """Warn if no live worker has registered the task, and return whether."""
+    if any(each.alive and task in each.tasks for each in (await installation.engine.instances()).items):
+        return False
+    typer.echo(f"no live worker has registered {quoted(task)}; start one to run the job: {worker_command()}", err=True)
+    return True
+
+
+def worker_command() -> str:
+    """Return the command that starts a worker where this command works."""
+    return command_here("worker", server=False)
 
 
 async def _enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:
@@ -96,7 +104,7 @@ def _elsewhere() -> None:
     """Placeholder for a function that only workers have."""
 
 
-_WARN_AFTER_SECONDS = 5.0
+_FIRST_WORD_SECONDS = 5.0
 
 
 Shape = Callable[[EngineJob], Awaitable[Any]]
@@ -108,7 +116,7 @@ def hint_on_interrupt(job_id: str) -> Iterator[None]:
     try:
         yield
     except asyncio.CancelledError:
-        typer.echo(f"job {job_id} is not stopped by this; `hanbeon cancel {job_id}` cancels it", err=True)
+        typer.echo(f"job {job_id} is not stopped by this; `{command_here(f'cancel {job_id}')}` cancels it", err=True)
         raise
 
 
@@ -128,7 +136,7 @@ async def wait_for(
 
 
 async def _end_of(installation: Installation, job_id: str, *, log: bool) -> EngineJob:
-    warning = asyncio.get_running_loop().create_task(_warn_later(installation, job_id))
+    warning = asyncio.get_running_loop().create_task(_say_why(installation, job_id))
     try:
         with bar(console(stderr=True) if log else None) as screen:
             return await follow(installation, job_id, screen._replace(show=_with_failures(screen.show)))
@@ -146,16 +154,27 @@ def _with_failures(show: Show) -> Show:
             last = job.attempt
             left = brief(max(0.0, -seconds_between(job.run_at, now_beside(job.run_at))))
             message = f"attempt {last} failed: {plain(job.error_message)}; it is tried again in {left}"
-            typer.echo(f"{message}; `hanbeon job {job.id} --log` shows its log", err=True)
+            typer.echo(f"{message}; `{command_here(f'job {job.id} --log')}` shows its log", err=True)
         show(job)
 
     return show_failure
 
 
-async def _warn_later(installation: Installation, job_id: str) -> None:
-    """Warn once that no worker runs the job. Not at once: a worker may just be starting."""
-    await asyncio.sleep(_WARN_AFTER_SECONDS)
-    with contextlib.suppress(HanbeonError):
-        job = await installation.engine.job(job_id)
-        if job.state is State.READY:
-            await warn_without_worker(installation, job.task)
+async def _say_why(installation: Installation, job_id: str) -> None:
+    """Say again and again, ever more seldom, why the job does not run. Not at once: a worker may just be starting."""
+    pause, waited = _FIRST_WORD_SECONDS, 0.0
+    warned = False
+    while True:
+        await asyncio.sleep(pause)
+        waited += pause
+        pause = waited
+        with contextlib.suppress(HanbeonError):
+            job = await installation.engine.job(job_id)
+            if job.state is State.READY and not warned and await warn_without_worker(installation, job.task):
+                warned = True
+            elif job.state in (State.READY, State.PENDING):
+                reasons = (await installation.engine.explain(job_id)).reasons
+                typer.echo(
+                    f"still waiting after {brief(waited)}: {' '.join(plain(each['text']) for each in reasons)}",
+                    err=True,
+                )

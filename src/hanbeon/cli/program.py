@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import MODULES, NAMES, OF_SURFACES, TITLE, front_page
-from hanbeon.cli.command_words import running
+from hanbeon.cli.command_words import located, running
 from hanbeon.cli.groups import STYLE
 from hanbeon.cli.location import with_location
 from hanbeon.cli.standard_streams import unwritten
@@ -123,18 +123,19 @@ def run_program(arguments: Sequence[str] | None = None) -> int:
 
     A Hanbeon error is printed as one line, a defect as a traceback. Output that could not be written is an error.
     """
-    code, failed = _run(arguments), unwritten()
+    with running(sys.argv[1:] if arguments is None else arguments):
+        code = _run(arguments)
+    failed = unwritten()
     return failed if failed is not None and code == exits.SOUND else code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        with running(sys.argv[1:] if arguments is None else arguments):
-            program(arguments, prog_name="hanbeon")
+        program(arguments, prog_name="hanbeon")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.FAILED
     except HanbeonError as error:
-        typer.echo(f"error: {error}", err=True)
+        typer.echo(f"error: {located(error)}", err=True)
         return exits.EXIT_CODES[error.kind]
     except KeyboardInterrupt:
         return exits.INTERRUPTED

@@ -253,6 +253,7 @@ def send_test(
 
     A worker sends it. The outcome does not change the webhook's state.
     """
+    from hanbeon.cli.command_words import command_here
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.installation import open_installation
     from hanbeon.cli.job_follower import QUIET, follow, raise_unless_succeeded
@@ -267,7 +268,8 @@ def send_test(
             sent = await offices.test_webhook(found.id, hook.id)
             if wait:
                 if not any(each.alive for each in (await installation.engine.instances()).items):
-                    typer.echo("no worker is alive; start one to send the message: hanbeon worker", err=True)
+                    command = command_here("worker", server=False)
+                    typer.echo(f"no worker is alive; start one to send the message: {command}", err=True)
                 job = await follow(installation, sent.id, QUIET)
                 sent = await offices.delivery(found.id, hook.id, sent.id)
                 if json:
