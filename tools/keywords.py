@@ -151,6 +151,7 @@ _WIDER = {
     "depends_on": "Iterable[HasId | str]",
     "roles": "Sequence[str]",
     "timeout": "float | str | None",
+    "expires": "float | str | None",
     "retry_delay": "float | str",
     **dict.fromkeys(("retry_on", "no_retry_on"), "type[BaseException] | Sequence[type[BaseException]]"),
 }

@@ -358,6 +358,11 @@ async def a_job_is_gone_and_its_trace_is_not(store: Store, lives: Lives) -> None
 
 
 @breaks(EngineInvariant.NO_ORPHAN)
+async def a_job_is_gone_and_its_expiry_is_not(store: Store, lives: Lives) -> None:
+    await run_sql(store, "INSERT INTO hanbeon.expiry (job, at) VALUES ($1, 1)", 10**9)
+
+
+@breaks(EngineInvariant.NO_ORPHAN)
 async def a_job_is_gone_and_its_exception_is_not(store: Store, lives: Lives) -> None:
     sql = "INSERT INTO hanbeon.attempt_exception (job, attempt, exception, traceback) VALUES ($1, 1, 'x', 'x')"
     await run_sql(store, sql, 10**9)
@@ -453,6 +458,12 @@ async def nobody_recovers(store: Store, lives: Lives) -> str:
         store, "UPDATE hanbeon.job SET locked_until = locked_until - $1 WHERE id = $2", HOUR, lives["running"]
     )
     return lives["running"]
+
+
+@breaks(EngineInvariant.EXPIRED)
+async def nobody_ends_what_has_expired(store: Store, lives: Lives) -> str:
+    await run_sql(store, "INSERT INTO hanbeon.expiry (job, at) VALUES ($1, 1)", await seq_of(store, lives["delayed"]))
+    return lives["delayed"]
 
 
 @breaks(EngineInvariant.REQUEST_KEPT)

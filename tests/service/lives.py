@@ -9,6 +9,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.cancel import mark_done, reprioritise, requeue
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport, recover
+from hanbeon.store.operations.expire import expire
 from hanbeon.store.operations.lease import Lease, note_overdue
 from hanbeon.store.operations.stream import Reply, StreamProgress, Verdict, apply_replies, dispatch
 from hanbeon.store.store import Store
@@ -125,6 +126,10 @@ async def _ends(lives: Lives) -> None:
     await lives.run("by_hand", Raised("never", permanent=True))
     await store.write(lambda tx: mark_done(tx, store.lanes, lives["by_hand"], "it is on paper", user="ada"))
     await lives.run("retried", Raised("once"), Returned())
+    await lives.enqueue(
+        lives.new("expired", expires_at_us=1), lives.new("expired later", expires_at_us=1, delay_us=HOUR)
+    )
+    await store.write(lambda tx: expire(tx, store.lanes, 10))
     await lives.lose("running")
     held = await lives.claim("running")
     await store.write(lambda tx: note_overdue(tx, store.lanes, Lease(held[0].seq, held[0].fence)))

@@ -21,6 +21,7 @@ _OF_A_TASK = {
     "role": "The role of its jobs, for limits per role; empty: none.",
     "priority": "Lower runs first; a 32-bit number.",
     "timeout": "Seconds from the start of the body until it is stopped.",
+    "expires": "Seconds from the creation of a job by which it must have ended, waits and retries included.",
     "retries": "The number of retries after a failed attempt.",
     "retry_delay": "Seconds before the first retry.",
     "backoff": "How the delay grows: `exponential` (base·2ⁿ) or `linear` (base·(n+1)); at most an hour.",
@@ -47,6 +48,7 @@ _OF_A_JOB = {
     "unique_key": "At most one unfinished job per key.",
     "on_conflict": "When another unfinished job holds `unique_key`: `refuse`, `skip` or `replace_pending`.",
     "timeout": "Overrides the task's.",
+    "expires": "Overrides the task's; seconds, a timedelta, or the instant itself.",
     "retries": "Overrides the task's.",
     "work_item": "The work item it is part of, to list and cancel by.",
 }

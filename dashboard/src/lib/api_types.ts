@@ -232,6 +232,7 @@ export type EngineJob = {
   max_retries: number;
   policy: EnginePolicy;
   timeout_ms: null | number;
+  expires_at: null | string;
   attempt: number;
   instance_id: null | number;
   locked_until: null | string;
@@ -271,6 +272,7 @@ export type EngineJobDetail = {
   max_retries: number;
   policy: EnginePolicy;
   timeout_ms: null | number;
+  expires_at: null | string;
   attempt: number;
   instance_id: null | number;
   locked_until: null | string;
@@ -709,6 +711,7 @@ export type NewEngineJob = {
   urgent?: boolean | null;
   delay?: null | number;
   timeout_ms?: null | number;
+  expires?: null | number | string;
   max_retries?: null | number;
 };
 export type NewExecution = {
@@ -893,7 +896,7 @@ export type QueueChange = {
 export type Readiness = {
   status?: string;
 };
-export type Reason = "cancelled" | "claimed" | "dependency_failed" | "dispatched" | "enqueued" | "failed" | "marked_done" | "overdue" | "postponed" | "promoted" | "released" | "replaced" | "reprioritised" | "requeued" | "retried" | "scheduled" | "stop_requested" | "stopped" | "succeeded";
+export type Reason = "cancelled" | "claimed" | "dependency_failed" | "dispatched" | "enqueued" | "expired" | "failed" | "marked_done" | "overdue" | "postponed" | "promoted" | "released" | "replaced" | "reprioritised" | "requeued" | "retried" | "scheduled" | "stop_requested" | "stopped" | "succeeded";
 export type Registered = {
   created: number;
   updated: number;

@@ -35,6 +35,14 @@ def enqueue(
         str | None,
         typer.Option(metavar="SPAN", help="Stop an attempt that takes longer than this.", show_default=False),
     ] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN|TIME",
+            help="Fail it unless it has ended so long after now, or by then (ISO-8601).",
+            show_default=False,
+        ),
+    ] = None,
     delay: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Wait this long before running.", show_default=False)
     ] = None,
@@ -93,6 +101,7 @@ def enqueue(
         "queue": queue,
         "retries": retries,
         "timeout": _seconds(timeout, "timeout"),
+        "expires": _expiry(expires),
         "delay": _seconds(delay, "delay"),
         "run_at": _instant(run_at),
         "after": after or None,
@@ -117,7 +126,12 @@ def _seconds(text: str | None, field: str) -> float | None:
     return None if text is None else seconds_of(text, field)
 
 
-def _instant(text: str | None) -> dt.datetime | None:
+def _expiry(text: str | None) -> float | dt.datetime | None:
+    """Return a span or an instant: only the latter has a date."""
+    return _instant(text, "expires") if text is not None and "-" in text else _seconds(text, "expires")
+
+
+def _instant(text: str | None, field: str = "run_at") -> dt.datetime | None:
     import datetime as dt
 
     from hanbeon.errors import InvalidInput
@@ -128,8 +142,8 @@ def _instant(text: str | None) -> dt.datetime | None:
     try:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidInput(Rule("must_be", what=Rule("local_time"), got=quoted(text)), field="run_at") from None
-    check_offset(moment, text, "run_at")
+        raise InvalidInput(Rule("must_be", what=Rule("local_time"), got=quoted(text)), field=field) from None
+    check_offset(moment, text, field)
     return moment
 
 

@@ -105,6 +105,7 @@ def _show(job: EngineJobDetail, dashboard: str | None) -> None:
         ("priority", f"{job.priority}{' urgent' if job.urgent else ''}"),
         ("attempts", f"{job.attempt}; {_retries(job)}"),
         ("timeout", brief(job.timeout_ms / 1_000) if job.timeout_ms else None),
+        ("expires_at", job.expires_at),
         ("instance", str(job.instance_id) if job.instance_id is not None else None),
     ]
     instants = ("created_at", "run_at", "started_at", "deadline_at", "stop_requested_at", "finished_at")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime as dt
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -26,7 +28,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task, TaskOptions
 
 _OF_SERVER = {
-    **{name: name for name in ("queue", "role", "priority", "urgent", "delay")},
+    **{name: name for name in ("queue", "role", "priority", "urgent", "delay", "expires")},
     "retries": "max_retries",
     "timeout": "timeout_ms",
 }
@@ -38,9 +40,7 @@ async def enqueue(
 ) -> tuple[str, bool]:
     """Enqueue a job; returns its id, and False if it exists already."""
     if isinstance(installation, App):
-        run_at = options.get("run_at")
-        if run_at is not None and run_at.tzinfo is None:  # Text on a command line is in the zone of the settings.
-            options = {**options, "run_at": run_at.replace(tzinfo=installation.settings.zone)}
+        options = {name: _placed(value, installation.settings.zone) for name, value in options.items()}
         make = _enqueue_checked if has_tasks else _enqueue_unchecked
         job = await make(installation, task, args, options)
         return job.id, job.created
@@ -49,7 +49,14 @@ async def enqueue(
         database_of(installation, name.replace("_", "-"), "a server takes no such option")
     if "timeout_ms" in fields:
         fields["timeout_ms"] = round(fields["timeout_ms"] * 1_000)
+    if isinstance(fields.get("expires"), dt.datetime):
+        fields["expires"] = fields["expires"].isoformat()
     return (await installation.engine.enqueue(task=task, args=dict(args), **fields)).id, True
+
+
+def _placed(value: Any, zone: ZoneInfo) -> Any:
+    """Return an option; text of a moment on a command line is in the zone of the settings."""
+    return value.replace(tzinfo=zone) if isinstance(value, dt.datetime) and value.tzinfo is None else value
 
 
 async def _enqueue_checked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:

@@ -111,6 +111,7 @@ class Engine(Resource):
         urgent: bool | None = ...,
         delay: float | None = ...,
         timeout_ms: int | None = ...,
+        expires: float | str | None = ...,
         max_retries: int | None = ...,
         idempotency_key: str | None = None,
     ) -> EngineJob:
@@ -219,6 +220,7 @@ class AsyncEngine(Resource):
         urgent: bool | None = ...,
         delay: float | None = ...,
         timeout_ms: int | None = ...,
+        expires: float | str | None = ...,
         max_retries: int | None = ...,
         idempotency_key: str | None = None,
     ) -> EngineJob:

@@ -28,6 +28,7 @@ class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     role: str = ""
     priority: int = 0
     timeout_us: int | None = None
+    expires_us: int | None = None
     policy: RetryPolicy = RetryPolicy()
     parameters: dict[str, Any] | None = None
     """The JSON Schema of its arguments, for forms; None if it is not known."""

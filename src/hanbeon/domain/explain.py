@@ -15,7 +15,7 @@ from hanbeon.domain.lifecycle import TERMINAL, Reason, State
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 from hanbeon.domain.retry import FailureType
 
-INSTANTS = frozenset({"run_at", "finished_at"})
+INSTANTS = frozenset({"run_at", "finished_at", "expires_at"})
 """The details that are instants, for callers that render them in a time zone."""
 _MICROS = 1_000_000
 _SHOWN = 10
@@ -160,6 +160,9 @@ def _finished(facts: Facts) -> Because:
         dead = _dead(facts.dependencies)
         details["blocked_by"] = dead
         why = _failed_with_others(dead, ago)
+    elif job.failure_type == FailureType.EXPIRED:
+        details["expires_at"] = job.expires_at
+        why = _expired(job, ago)
     else:
         why = _failed(job, ago)
     return Because(ExplanationCode.FINISHED, f"{ended(job.state)} {why}", details)
@@ -178,6 +181,11 @@ def _failed_with_others(dead: Sequence[str], ago: str) -> str:
     if not dead:
         return f"It failed {ago} with a job that it depends on, which has been retried or deleted since: retry it, too."
     return f"It failed {ago} with what it depends on, {_some(dead)}: retry that first, then it."
+
+
+def _expired(job: JobRecord, ago: str) -> str:
+    where = f"while attempt {job.fence} ran" if job.attempt_expired else "before it ran to its end"
+    return f"It expired {ago}, {where}. Retry it to run it after all: it has no `expires` then."
 
 
 def _cancelled(job: JobRecord, ago: str) -> str:
@@ -203,6 +211,9 @@ def _failure(job: JobRecord) -> str:
 
 
 def _running(job: JobRecord, now: int) -> Because:
+    if job.stop_requested_at is not None and job.attempt_expired:
+        text = "It runs, has expired, and is being stopped."
+        return Because(ExplanationCode.STOPPING, text, {"instance": job.locked_by, "overdue": True})
     if job.stop_requested_at is not None:
         details = {"instance": job.locked_by, "overdue": False}
         return Because(ExplanationCode.STOPPING, "It runs and has been asked to stop.", details)

@@ -67,6 +67,9 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     unique_key: str | None = None
     on_conflict: OnConflict = OnConflict.REFUSE
     timeout_us: int | None = None
+    expires_us: int | None = None
+    """How long after its creation it expires."""
+    expires_at_us: int | None = None
     policy: RetryPolicy = RetryPolicy()
     work_item: str | None = None
     meta: str | None = None
@@ -79,6 +82,14 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def waits(self) -> bool:
         """True if it waits for other jobs or for a time, rather than being ready immediately."""
         return bool(self.depends_on) or self.delay_us is not None or self.run_at_us is not None
+
+    @property
+    def expires(self) -> bool:
+        return self.expires_us is not None or self.expires_at_us is not None
+
+    def expiry(self, created_at: int) -> int | None:
+        """Return the instant by which it must have ended, if there is one."""
+        return self.expires_at_us if self.expires_us is None else created_at + self.expires_us
 
     def validate(self, max_payload_bytes: int) -> None:
         """Raise for the first invalid field, before anything is written."""
@@ -99,6 +110,10 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             raise InvalidInput(Rule("must_be", what=Rule("instant_in_range")), field="run_at")
         if self.timeout_us is not None and self.timeout_us <= 0:
             raise InvalidInput(Rule("timeout_not_positive"), field="timeout")
+        if self.expires_us is not None and self.expires_us <= 0:
+            raise InvalidInput(Rule("expires_not_positive"), field="expires")
+        if self.expires_at_us is not None and not 0 <= self.expires_at_us <= LAST_INSTANT_US:
+            raise InvalidInput(Rule("must_be", what=Rule("instant_in_range")), field="expires")
         if not 0 <= self.policy.max_retries <= RETRIES_MAX:
             raise InvalidInput(
                 Rule("must_be", what=Rule("retry_count", high=RETRIES_MAX), got=self.policy.max_retries),
@@ -111,6 +126,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         for field, span in (
             ("delay", self.delay_us),
             ("timeout", self.timeout_us),
+            ("expires", self.expires_us),
             ("retry_delay", self.policy.base_us),
         ):
             if span is not None and span > LONGEST_US:
@@ -183,6 +199,15 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     exception: str | None = None
     traceback: str | None = None
     """Of the exception by which its last attempt ended."""
+    expires_at: int | None = None
+    """The instant by which it must have ended."""
+    expired_fence: int | None = None
+    """The attempt that was stopped because it had expired."""
+
+    @property
+    def attempt_expired(self) -> bool:
+        """True if its last attempt was or is stopped because it had expired."""
+        return self.expired_fence is not None and self.expired_fence == self.fence
 
     @property
     def failure(self) -> Failure | None:
@@ -228,6 +253,7 @@ def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecor
         unique_key=job.unique_key,
         work_item=job.work_item,
         meta=job.meta,
+        expires_at=job.expiry(created_at),
     )
 
 

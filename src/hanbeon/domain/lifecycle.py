@@ -56,6 +56,7 @@ class Reason(enum.StrEnum):
     CANCELLED = "cancelled"
     REPLACED = "replaced"
     DEPENDENCY_FAILED = "dependency_failed"
+    EXPIRED = "expired"
     REQUEUED = "requeued"
     REPRIORITISED = "reprioritised"
     MARKED_DONE = "marked_done"
@@ -92,6 +93,7 @@ LIFECYCLE: dict[Reason, Move] = {
     Reason.CANCELLED: _move("pending ready", State.CANCELLED, "cancelled before it ran"),
     Reason.REPLACED: _move("pending ready", State.CANCELLED, "another job with its unique key took its place"),
     Reason.DEPENDENCY_FAILED: _move("pending", State.FAILED, "a dependency failed and its policy is to fail with it"),
+    Reason.EXPIRED: _move("pending ready", State.FAILED, "its `expires` passed before it had ended"),
     Reason.REQUEUED: _move("failed cancelled", State.PENDING, "retried by a user"),
     Reason.REPRIORITISED: _move("pending ready running", None, "its priority or urgency changed"),
     Reason.MARKED_DONE: _move("failed cancelled", State.SUCCEEDED, "marked as done by a user, who said why"),

@@ -13,6 +13,7 @@ TIMEOUT_MESSAGE = "Job execution timed out"
 LOST_MESSAGE = "The instance that ran it stopped renewing its lease"
 NOT_BEGUN_MESSAGE = "Its instance stopped renewing its lease before the body began"
 CANCELLED_MESSAGE = "Cancelled while running"
+EXPIRED_MESSAGE = "It expired before it had ended"
 
 
 class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
@@ -84,6 +85,8 @@ class Held(NamedTuple):
     last_failure: str | None = None
     """The failure type of the attempt before, if that failed."""
     losses: Losses = Losses()
+    expired: bool = False
+    """It is stopped because it has expired, and not for a user."""
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
@@ -110,7 +113,15 @@ class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
 
 
 def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd:
-    """Decide the move of a running job. A requested cancel wins over every outcome: a later result is ignored."""
+    """Decide the move of a running job. A requested stop wins over every outcome: a later result is ignored."""
+    if job.expired:
+        return AttemptEnd(
+            Reason.FAILED,
+            AttemptStatus.TIMEOUT,
+            job.retry_count,
+            failure_type=FailureType.EXPIRED,
+            message=EXPIRED_MESSAGE,
+        )
     if job.stop_requested or isinstance(outcome, Cancelled):
         return AttemptEnd(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
     match outcome:

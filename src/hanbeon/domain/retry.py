@@ -34,6 +34,7 @@ class FailureType(enum.StrEnum):
     GIT_CONFLICT = "git_conflict"
     PERMISSION_ERROR = "permission_error"
     DEPENDENCY_FAILED = "dependency_failed"
+    EXPIRED = "expired"
     INVALID = "invalid"
 
 
@@ -42,6 +43,7 @@ NEVER_RETRIED = frozenset(
         FailureType.GIT_CONFLICT,
         FailureType.PERMISSION_ERROR,
         FailureType.DEPENDENCY_FAILED,
+        FailureType.EXPIRED,
         FailureType.INVALID,
     }
 )

@@ -41,6 +41,7 @@ _COUNTED: dict[str, Count] = {
     Reason.SUCCEEDED.value: Count.SUCCEEDED,
     Reason.FAILED.value: Count.FAILED,
     Reason.DEPENDENCY_FAILED.value: Count.FAILED,
+    Reason.EXPIRED.value: Count.FAILED,
     Reason.STOPPED.value: Count.CANCELLED,
     Reason.CANCELLED.value: Count.CANCELLED,
     Reason.REPLACED.value: Count.CANCELLED,
@@ -49,7 +50,7 @@ _COUNTED: dict[str, Count] = {
 }
 _DEPENDENCY_FAILED = "dependency_failed"
 """The failure type of an event that names none."""
-_FAILS = (Reason.FAILED.value, Reason.DEPENDENCY_FAILED.value)
+_FAILS = (Reason.FAILED.value, Reason.DEPENDENCY_FAILED.value, Reason.EXPIRED.value)
 _MAY_TIME_OUT = (Reason.RETRIED.value, Reason.FAILED.value)
 
 

@@ -9,7 +9,7 @@ from hanbeon.engine.poller import Poller
 from hanbeon.engine.pool import Pool
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import may_claim
-from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.operations.promote import next_moment_us
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
@@ -37,13 +37,13 @@ class IdlePoll:
             pool.looked_after = True
 
     async def next_due(self) -> int | None:
-        """Return the microseconds until the next pending job is due (negative: overdue), None if there is none."""
+        """Return the microseconds until the next pending job is due or one expires (negative: overdue), or None."""
         now = self._clock.monotonic()
         pools = [each for each in self._pools if each.claimer.has_room] if now >= self._looks_at else []
         tasks = [task for each in pools for task in each.claimer.tasks()]
 
         async def look(tx: Tx) -> tuple[int | None, list[Callable[[], None]], bool]:
-            wait_us = await next_due_us(tx)
+            wait_us = await next_moment_us(tx)
             woken = [wake for each, wake in self._pollers.items() if await each.look(tx)]
             return wait_us, woken, bool(tasks) and await may_claim(tx, tasks)
 

@@ -12,7 +12,7 @@ from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.complete import recover
-from hanbeon.store.operations.promote import promote
+from hanbeon.store.operations.promote import run_due
 from hanbeon.store.operations.prune import retain
 from hanbeon.store.store import Store
 
@@ -45,16 +45,16 @@ class Maintenance:
         return min(self.settings.poll, self.settings.lease / 6) * chance.uniform(0.8, 1.2)
 
     async def promote(self) -> float:
-        """pending → ready, then sleep until the next one is due."""
+        """pending → ready, and the ends of what has expired; then sleep until the next one is due."""
         wait_us = await self._next_due()
         if wait_us is None:
             return self.settings.poll
         if wait_us > 0:
             return min(self.settings.poll, max(0.001, wait_us / MICROS))
         # None promoted: another instance is promoting them now.
-        promoted = await self._store.write(lambda tx: promote(tx, self._store.lanes, _BATCH))
+        expired, promoted = await self._store.write(lambda tx: run_due(tx, self._store.lanes, _BATCH))
         self.promoted += promoted
-        return AGAIN if promoted else _BETWEEN_TRIES
+        return AGAIN if expired or promoted else _BETWEEN_TRIES
 
     async def number(self) -> float:
         """Give committed events their public ids. Wake-ups come with every commit: gather them.

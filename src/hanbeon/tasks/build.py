@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -84,7 +85,7 @@ def _template(request: JobRequest[Any], zone: ZoneInfo | None) -> JobTemplate:
 
 def _recurs(request: JobRequest[Any]) -> bool:
     """True if equal requests mean equal jobs: two times of the hour that comes twice are equal to Python."""
-    return not request.depends_on and request.run_at is None
+    return not request.depends_on and request.run_at is None and not isinstance(request.expires, dt.datetime)
 
 
 def _check_task(tasks: Registry, request: JobRequest[Any]) -> None:

@@ -30,6 +30,7 @@ class JobOptionFields(TypedDict, total=False):
     unique_key: str | None
     on_conflict: str
     timeout: float | None
+    expires: float | timedelta | datetime | None
     retries: int | None
     work_item: str | None
     after: Iterable[HasId | str]
@@ -42,6 +43,7 @@ class TaskOptionFields(TypedDict, total=False):
     role: str
     priority: int
     timeout: float | str | None
+    expires: float | str | None
     retries: int
     retry_delay: float | str
     backoff: Backoff | str

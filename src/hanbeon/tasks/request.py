@@ -49,6 +49,7 @@ class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
     unique_key: str | None = None
     on_conflict: str = OnConflict.REFUSE
     timeout: float | None = None
+    expires: float | dt.timedelta | dt.datetime | None = None
     retries: int | None = None
     work_item: str | None = None
 
@@ -86,6 +87,8 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         if self.delay is not None and self.run_at is not None:
             raise InvalidInput(Rule("run_at_with_delay"), field="run_at")
         timeout = options.timeout if self.timeout is None else self.timeout
+        expires = options.expires if self.expires is None else self.expires
+        expires_at = expires if isinstance(expires, dt.datetime) else None
         role = options.role if self.role is None else self.role
         self.task.check_role(role)
         queue = options.queue if self.queue is None else self.queue
@@ -108,6 +111,8 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
             unique_key=self.unique_key,
             on_conflict=_choice(OnConflict, self.on_conflict, "on_conflict"),
             timeout_us=None if timeout is None else duration_us(timeout, "timeout"),
+            expires_us=None if expires is None or isinstance(expires, dt.datetime) else duration_us(expires, "expires"),
+            expires_at_us=None if expires_at is None else instant_us(expires_at, zone, "expires"),
             policy=options.policy(self.retries),
             work_item=self.work_item,
         )

@@ -67,6 +67,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     role: str = ""
     priority: int = 0
     timeout: float | None = None
+    expires: float | None = None
     retries: int = 3
     retry_delay: float = 60.0
     backoff: Backoff = Backoff.EXPONENTIAL
@@ -141,7 +142,7 @@ def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
 
 
 _KINDS = kinds_of(TaskOptions)
-_DURATIONS = {"timeout", "retry_delay"}
+_DURATIONS = {"timeout", "expires", "retry_delay"}
 _EXCEPTIONS = {"retry_on", "no_retry_on"}
 
 
@@ -303,5 +304,6 @@ def settings_of(options: TaskOptions) -> TaskSettings:
         role=options.role,
         priority=options.priority,
         timeout_us=None if options.timeout is None else duration_us(options.timeout, "timeout"),
+        expires_us=None if options.expires is None else duration_us(options.expires, "expires"),
         policy=options.policy(),
     )

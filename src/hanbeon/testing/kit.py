@@ -21,6 +21,7 @@ from hanbeon.job import Job
 from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.database.postgres import PostgresDatabase
+from hanbeon.store.operations.expire import expire
 from hanbeon.store.operations.promote import next_due_us
 from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.tasks.request import JobRequest, instant_us
@@ -29,6 +30,7 @@ from hanbeon.testing.clock import START_US, VirtualClock
 from hanbeon.testing.factory import Factory
 
 _STOP_SECONDS = 0.2
+_EXPIRED_AT_ONCE = 500
 _PRUNE_BATCH = 1_000
 
 
@@ -188,6 +190,9 @@ class TestKit:
     # Inside
 
     async def _catch_up(self) -> None:
+        store = self.app.store
+        while await store.write(lambda tx: expire(tx, store.lanes, _EXPIRED_AT_ONCE)):
+            pass
         attempts = self.worker.attempts
         if not len(attempts):
             return

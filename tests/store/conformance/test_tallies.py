@@ -13,6 +13,7 @@ from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US
 from hanbeon.errors import NotFound
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.expire import expire
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import counts
 from tests.store.stream_words import send
@@ -105,6 +106,10 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
             CompletionReport(*lease_of(await check(claim(freed)))[:2], Returned()), [new_job()]
         )
     )
+    await check(world.make(expires_us=1, delay_us=HOUR_US))
+    await check(world.make(expires_us=1))
+    await world.clock.advance(1)
+    await check(store.write(lambda tx: expire(tx, store.lanes, 10)))
     await check(store.change_queue("default", {"max_concurrent": 3}, paused=True))
 
     types = {event.type for event in await world.events()}

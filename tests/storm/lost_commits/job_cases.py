@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -10,17 +11,21 @@ from hanbeon.domain.actor import acting
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
+from hanbeon.domain.outcome import HandedBack
 from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.store.operations import complete
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.expire import expire
 from hanbeon.store.operations.lease import Lease, grant_time, note_overdue, renew
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.operations.queues import declare_queues
 from hanbeon.store.operations.traces import keep_traces, traces_of
 from hanbeon.tasks.request import JobRequest
+from tests.service.raw_sql import run_sql
 from tests.storm.lost_commits.scene import LEASE, LEASE_US, Scene
 from tests.storm.lost_commits.tasks import EFFECTS
 
@@ -257,6 +262,24 @@ async def upkeep(scene: Scene) -> None:
     await worker.stop()
 
 
+async def expiry(scene: Scene) -> None:
+    """Jobs that wait and one that runs expire once, whatever is lost; the last one ends when its work has stopped."""
+    queue, past = scene.named("expiry"), dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+    running = await scene.app.enqueue("quick", queue=queue)
+    (claimed,) = await scene.claim()
+    with scene.losing():
+        await scene.surely(lambda: scene.app.enqueue(_call(scene, "quick", queue, expires=past, delay=3600)))
+    await run_sql(scene.store, "INSERT INTO hanbeon.expiry (job, at) VALUES ($1, 1)", claimed.seq)
+    with scene.losing():
+        await scene.surely(lambda: scene.store.write(lambda tx: expire(tx, scene.store.lanes, 100)))
+    report = CompletionReport(claimed.seq, claimed.fence, HandedBack())
+    with scene.losing():
+        await scene.surely(lambda: scene.store.complete([report]))
+    jobs = await scene.jobs(queue)
+    assert {(job.state, job.failure_type) for job in jobs} == {(State.FAILED, "expired")}
+    assert (await running.record()).expired_fence == claimed.fence
+
+
 async def queues(scene: Scene) -> None:
     queue = scene.named("queue")
     with scene.losing():
@@ -285,5 +308,5 @@ async def _work(scene: Scene, queue: str) -> None:
 
 CASES = [
     *(enqueue_one, enqueue_graph, enqueue_bulk, run, run_limited, run_with_effects, run_with_output),
-    *(lease_writes, hand_back, moves, marked_done, bulk_retry, traced, time_passes, upkeep, queues),
+    *(lease_writes, hand_back, moves, marked_done, bulk_retry, traced, time_passes, upkeep, expiry, queues),
 ]

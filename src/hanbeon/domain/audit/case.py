@@ -41,6 +41,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     """It has succeeded, and its last attempt did not."""
     marked_done: bool = False
     """A user marked it as done."""
+    expires_at: int | None = None
+    """Unless it has been looked at."""
 
 
 class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,6 +169,8 @@ def _check_progress(case: Case, now: int) -> Iterator[Finding]:
         yield _warned(case, EngineInvariant.PROMOTED, "it is due and waits for nothing, but no instance promotes it")
     if job.state is State.RUNNING and job.locked_until is not None and job.locked_until < long_ago:
         yield _warned(case, EngineInvariant.RECOVERED, "its lease has expired, but no instance recovers it")
+    if job.state not in TERMINAL and job.expires_at is not None and job.expires_at < long_ago:
+        yield _warned(case, EngineInvariant.EXPIRED, "it has expired, but no instance ends it")
 
 
 def _found(case: Case, rule: EngineInvariant, message: str, *rows: msgspec.Struct) -> Finding:

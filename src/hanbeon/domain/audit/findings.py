@@ -53,7 +53,7 @@ class Code(FindingCode):
         "broken_dispatch",
         "the request of a stream task is missing while its attempt runs, or outlives it",
     )
-    STUCK_JOB = "stuck_job", "a job that should have been promoted or recovered a minute ago was not"
+    STUCK_JOB = "stuck_job", "a job that should have been promoted, recovered or ended a minute ago was not"
 
 
 class Invariant(enum.StrEnum):
@@ -95,7 +95,11 @@ class EngineInvariant(Invariant):
     FOUND_BY_ID = "found_by_id", Code.LOST_JOB, "the id of a job leads to its row"
     HAS_LANE = "has_lane", Code.LOST_JOB, "a job has its lane and its queue"
     CREATION_KNOWN = "creation_known", Code.LOST_JOB, "a job has its creation event"
-    NO_ORPHAN = "no_orphan", Code.LOST_JOB, "ids, attempts, dependencies, executions, logs and traces have their job"
+    NO_ORPHAN = (
+        "no_orphan",
+        Code.LOST_JOB,
+        "ids, attempts, dependencies, executions, expiries, logs and traces have their job",
+    )
     CREATED_ONCE = "created_once", Code.DOUBLED_JOB, "a job has one creation event"
     UNIQUE_KEY = "unique_key", Code.DOUBLED_JOB, "one unfinished job holds a `unique_key`"
     IDEMPOTENCY_KEY = "idempotency_key", Code.DOUBLED_JOB, "one job holds an `idempotency_key`"
@@ -144,6 +148,7 @@ class EngineInvariant(Invariant):
     REQUEST_CLOSED = "request_closed", Code.BROKEN_DISPATCH, "a request is closed when its attempt is over"
     PROMOTED = "promoted", Code.STUCK_JOB, "a job that is due and waits for nothing is promoted within a minute"
     RECOVERED = "recovered", Code.STUCK_JOB, "a job whose lease has ended is recovered within a minute"
+    EXPIRED = "expired", Code.STUCK_JOB, "a job that has expired is ended or stopped within a minute"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

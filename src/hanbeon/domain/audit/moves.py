@@ -38,6 +38,7 @@ _STEPS: dict[str, tuple[str, str]] = {
     "cancelled": ("pending ready", "cancelled"),
     "replaced": ("pending ready", "cancelled"),
     "dependency_failed": ("pending", "failed"),
+    "expired": ("pending ready", "failed"),
     "requeued": ("failed cancelled", "pending"),
     "reprioritised": (_UNFINISHED, "="),
     "marked_done": ("failed cancelled", "succeeded"),

@@ -77,7 +77,7 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
         not isinstance(jobs, Batch)
         or len(jobs) < WORTH_IT
         or jobs.keys
-        or any(each.job.waits for each in jobs.templates)
+        or any(each.job.waits or each.job.expires for each in jobs.templates)
     ):
         return None
     if len(set(jobs.ids)) < len(jobs):
@@ -122,7 +122,7 @@ async def copy_jobs(tx: Tx, copy: Copy, lanes: LaneCache, jobs: Sequence[NewJob]
     """Create jobs that may have keys; see `FastSteps`."""
     (numbers,) = await tx.fetch("number_jobs", len(jobs))
     now, seqs = numbers["now"], numbers["seqs"]
-    if any(job.depends_on or job.delay_us or (job.run_at_us or 0) > now for job in jobs):
+    if any(job.depends_on or job.delay_us or (job.run_at_us or 0) > now or job.expires for job in jobs):
         return None
     for job in jobs:
         lanes.check_payload(job.task, job.args, job.meta)

@@ -20,8 +20,8 @@ from hanbeon.store.tx import Tx, ready_hint, to_json
 
 
 def is_simple(job: NewJob) -> bool:
-    """True for a job that waits for nothing and replaces none."""
-    return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
+    """True for a job that waits for nothing, replaces none and does not expire."""
+    return not job.waits and not job.expires and job.on_conflict is not OnConflict.REPLACE_PENDING
 
 
 async def enqueue_within(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:

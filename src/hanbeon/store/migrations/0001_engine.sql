@@ -237,6 +237,16 @@ CREATE TABLE hanbeon.trace (
   context text NOT NULL
 );
 
+-- The instants by which jobs must have ended: apart from them, because most have none. `open`: it is still to be looked
+-- at. `fence`: the attempt that was stopped then.
+CREATE TABLE hanbeon.expiry (
+  job bigint PRIMARY KEY,
+  at bigint NOT NULL,
+  open boolean NOT NULL DEFAULT true,
+  fence bigint
+);
+CREATE INDEX hanbeon_expiry_open ON hanbeon.expiry (at) WHERE open;
+
 -- Events are written in batches by the transactions that move jobs, and numbered in commit order afterwards: event
 -- number k of a batch is first_id + k. `seq` is only the storage order; it is not commit order and never shown. `delta`
 -- is the change of the tallies of each queue that the events belong to.
@@ -427,7 +437,9 @@ SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state,
   j.on_dependency_failure,
   j.retry_count, j.timeout_us, j.policy, j.fence, j.dispatched_at,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
-  j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by
+  j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by,
+  (SELECT x.at FROM hanbeon.expiry AS x WHERE x.job = j.seq) AS expires_at,
+  (SELECT x.fence FROM hanbeon.expiry AS x WHERE x.job = j.seq) AS expired_fence
 FROM hanbeon.job AS j @with_id
 JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32);

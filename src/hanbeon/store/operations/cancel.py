@@ -134,6 +134,7 @@ async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> Sta
     if row["state"] in _REQUEUED_FROM:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
         await tx.fetch("keep_attempts", to_json([row["seq"]]))
+        await tx.fetch("drop_expiries", to_json([row["seq"]]))
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
@@ -161,6 +162,7 @@ async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tu
         return [], alone
     seqs = [row["seq"] for row in rows]
     await tx.fetch("keep_attempts", to_json(seqs))
+    await tx.fetch("drop_expiries", to_json(seqs))
     await emit(tx, lanes, await tx.fetch("requeue", to_json(seqs)), Reason.REQUEUED, State.PENDING, was=_states(rows))
     await promote_these(tx, lanes, seqs)
     return [str(row["id"]) for row in rows], alone

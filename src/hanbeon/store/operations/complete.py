@@ -28,6 +28,7 @@ from hanbeon.domain.totals import RECOVERED
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import run_end_hooks, run_loss_hooks
+from hanbeon.store.operations.expire import expired_among
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
@@ -92,10 +93,11 @@ async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], 
     held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
     rows = [row for row in held if _is_held(row, reports.get((row["seq"], row["fence"])))]
     losses = await _losses(tx, [row["seq"] for row in rows if row["failure_type"] in NOT_THE_WORK])
+    expired = await expired_among(tx, rows)
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
-        endings[row["seq"]] = decide(held_of(row, losses), report.outcome, report.random_share)
+        endings[row["seq"]] = decide(held_of(row, losses, expired), report.outcome, report.random_share)
     return await apply_ends(tx, lanes, rows, endings, seen=True)
 
 
@@ -108,7 +110,8 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     rows = await tx.fetch("expired", limit)
     await lanes.learn(tx, [row["lane"] for row in rows])
     losses = await _losses(tx, [row["seq"] for row in rows if row["fence"] > 1])
-    endings = {row["seq"]: decide(held_of(row, losses), _vanished(row, lanes), random_share) for row in rows}
+    expired = await expired_among(tx, rows)
+    endings = {row["seq"]: decide(held_of(row, losses, expired), _vanished(row, lanes), random_share) for row in rows}
     await add_totals(tx, Counter(RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await apply_ends(tx, lanes, rows, endings, seen=False)
     sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
@@ -133,7 +136,8 @@ async def hand_back(
         return set(said), []
     locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
     rows = [row for row in locked if Lease(row["seq"], row["fence"], instance) in strange]
-    endings = {row["seq"]: decide(held_of(row), HandedBack()) for row in rows}
+    expired = await expired_among(tx, rows)
+    endings = {row["seq"]: decide(held_of(row, expired=expired), HandedBack()) for row in rows}
     completed = await apply_ends(tx, lanes, rows, endings, seen=False)
     return set(said), [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
@@ -156,11 +160,12 @@ async def _losses(tx: Tx, seqs: Sequence[int]) -> dict[int, Losses]:
     return {row["job"]: Losses(row["losses"], row["unbegun"]) for row in found}
 
 
-def held_of(row: Any, losses: Mapping[int, Losses] = NO_LOSSES) -> Held:
+def held_of(row: Any, losses: Mapping[int, Losses] = NO_LOSSES, expired: Collection[int] = ()) -> Held:
     # The row keeps the failure of the attempt before until this one ends or a user retries the job.
     stop_requested = row["stop_requested_at"] is not None
     before = losses.get(row["seq"], Losses())
-    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"], before)
+    policy, is_expired = policy_of(row["policy"]), row["seq"] in expired
+    return Held(row["retry_count"], policy, stop_requested, row["failure_type"], before, is_expired)
 
 
 def _vanished(row: Any, lanes: LaneCache) -> Outcome:

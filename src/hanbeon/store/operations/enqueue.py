@@ -26,6 +26,7 @@ from hanbeon.rule import Rule
 from hanbeon.store.job_columns import NEW, new_values
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these
+from hanbeon.store.operations.expire import write_expiries
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.operations.traces import write_traces
@@ -146,6 +147,7 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
                 details["depends_on"] = list(job.depends_on)
             reason = Reason.ENQUEUED if state is State.READY else Reason.SCHEDULED
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
+    await write_expiries(tx, jobs, made)
     if tx.tracing is not None:
         await write_traces(tx, list(answers.values()))
     ready = [job.task for job in jobs if job.id in made and answers[job.id].state is State.READY]

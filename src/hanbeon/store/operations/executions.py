@@ -67,6 +67,7 @@ class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             role=settings.role,
             priority=settings.priority,
             timeout_us=settings.timeout_us,
+            expires_us=settings.expires_us,
             policy=settings.policy,
             # It counts as waiting since it was due, not since that was noticed.
             run_at_us=self.fire_at,

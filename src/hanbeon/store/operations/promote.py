@@ -6,8 +6,15 @@ from collections import defaultdict
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these, write_unmet
+from hanbeon.store.operations.expire import expire
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
+
+
+async def run_due(tx: Tx, lanes: LaneCache, limit: int) -> tuple[int, int]:
+    """End what has expired and promote what is due; return how many jobs of each."""
+    expired = await expire(tx, lanes, limit)
+    return expired, await promote(tx, lanes, limit)
 
 
 async def promote(tx: Tx, lanes: LaneCache, limit: int) -> int:
@@ -57,3 +64,9 @@ async def next_due_us(tx: Tx) -> int | None:
     """Return microseconds until the next pending job is due (negative: overdue), None if there is none."""
     wait: int | None = (await tx.fetch("next_due"))[0]["wait_us"]
     return wait
+
+
+async def next_moment_us(tx: Tx) -> int | None:
+    """Return microseconds until the next pending job is due or one expires (negative: overdue), None if none does."""
+    (row,) = await tx.fetch("next_due")
+    return min((wait for wait in (row["wait_us"], row["expires_us"]) if wait is not None), default=None)

@@ -142,6 +142,7 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     await tx.fetch("prune_attempts", body)
     await tx.fetch("prune_exceptions", body)
     await tx.fetch("prune_hand_moves", body)
+    await tx.fetch("prune_expiries", body)
     await tx.fetch("prune_traces", body)
     for statement in statements:
         await tx.fetch(statement, body)

@@ -19,6 +19,7 @@ from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, claim
 from hanbeon.store.operations.complete import Completed, apply_ends, held_of
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import run_progress_hooks
+from hanbeon.store.operations.expire import expired_among
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import free_since, queue_of
 from hanbeon.store.tx import Tx, to_json
@@ -184,7 +185,11 @@ async def _end(
 ) -> list[Completed]:
     if not rows:
         return []
-    endings = {row["seq"]: decide(held_of(row), outcomes[job_id], random_share) for job_id, row in rows.items()}
+    expired = await expired_among(tx, list(rows.values()))
+    endings = {
+        row["seq"]: decide(held_of(row, expired=expired), outcomes[job_id], random_share)
+        for job_id, row in rows.items()
+    }
     ordered = sorted(rows.values(), key=lambda row: row["seq"])
     await close_dispatches(tx, [row["seq"] for row in ordered], stop=False)
     return await apply_ends(tx, lanes, ordered, endings, seen=True)
@@ -193,7 +198,8 @@ async def _end(
 async def end_silent(tx: Tx, lanes: LaneCache, seqs: Sequence[int]) -> list[Completed]:
     """End attempts whose workers were asked to stop and have not answered within the grace time."""
     rows = await tx.fetch("stopping_streamed", to_json(sorted(seqs)))
-    endings = {row["seq"]: decide(held_of(row), HandedBack()) for row in rows}
+    expired = await expired_among(tx, rows)
+    endings = {row["seq"]: decide(held_of(row, expired=expired), HandedBack()) for row in rows}
     return await apply_ends(tx, lanes, rows, endings, seen=True)
 
 

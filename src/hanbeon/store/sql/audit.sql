@@ -82,7 +82,8 @@ SELECT j.seq, j.id, EXISTS (SELECT 1 FROM @job_ids AS i WHERE i.id = j.id AND i.
   j.state = 'succeeded' AND coalesce(j.attempt_status, '') <> 'completed' AS ended_by_no_attempt,
   CASE WHEN j.state = 'succeeded' AND j.attempt_status IS NULL THEN EXISTS (
     SELECT 1 FROM hanbeon.hand_move AS m WHERE m.job = j.seq AND m.reason = 'marked_done'
-  ) ELSE false END AS marked_done
+  ) ELSE false END AS marked_done,
+  (SELECT x.at FROM hanbeon.expiry AS x WHERE x.job = j.seq AND x.open) AS expires_at
 FROM hanbeon.job AS j
 LEFT JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 LEFT JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32) AND l.queue_id = q.id
@@ -130,6 +131,10 @@ UNION ALL
 SELECT 'hand move' AS kind, m.job AS job, m.n AS other FROM hanbeon.hand_move AS m
 WHERE m.job > $1 AND m.job <= $2
   AND NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = m.job)
+UNION ALL
+SELECT 'expiry' AS kind, x.job AS job, 0 AS other FROM hanbeon.expiry AS x
+WHERE x.job > $1 AND x.job <= $2
+  AND NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = x.job)
 UNION ALL
 SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
 WHERE l.job > $1 AND l.job <= $2

@@ -41,11 +41,11 @@ INSERT INTO hanbeon.unmet (job, dependencies)
 SELECT r.job, r.dependencies FROM @rows($1 AS r; job bigint, dependencies integer) WHERE r.dependencies > 0
 
 -- name: next_due
--- A job that must be recounted is due immediately.
+-- A job that must be recounted is due immediately. Besides, when the next one expires.
 SELECT CASE
   WHEN EXISTS (SELECT 1 FROM hanbeon.job AS r WHERE r.recount) THEN 0
   ELSE (SELECT min(j.run_at) FROM hanbeon.job AS j WHERE j.state = 'pending' AND NOT j.blocked) - hanbeon.now()
-END AS wait_us
+END AS wait_us, (SELECT min(x.at) FROM hanbeon.expiry AS x WHERE x.open) - hanbeon.now() AS expires_us
 
 -- name: promote_these
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)

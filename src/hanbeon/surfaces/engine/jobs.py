@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Unpack
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import UNSET
 
-from hanbeon.clock import micros
+from hanbeon.clock import micros, seconds_of
 from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
@@ -36,6 +37,7 @@ from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import JobPlace, load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
+from hanbeon.tasks.options import duration_us
 from hanbeon.tasks.task import settings_of
 
 
@@ -148,6 +150,8 @@ class EngineJobs(Service):
             changes["delay_us"] = micros(request.delay)
         if request.timeout_ms is not UNSET:
             changes["timeout_us"] = request.timeout_ms * 1_000
+        if request.expires is not UNSET:
+            changes |= _expiry(request.expires, self._zone)
         if request.max_retries is not UNSET:
             changes["policy"] = msgspec.structs.replace(base.policy, max_retries=request.max_retries)
         job = msgspec.structs.replace(base, **changes)
@@ -271,6 +275,7 @@ class EngineJobs(Service):
             role=settings.role,
             priority=settings.priority,
             timeout_us=settings.timeout_us,
+            expires_us=settings.expires_us,
             policy=settings.policy,
         )
 
@@ -322,6 +327,14 @@ class EngineJobs(Service):
 def _check_cursor(cursor: str, search: JobSearch) -> None:
     if is_id(cursor) != (search.id is not None):
         raise InvalidInput(Rule("must_be", what=Rule("next_cursor_of_filter")), field="cursor")
+
+
+def _expiry(value: float | str, zone: ZoneInfo) -> dict[str, int | None]:
+    """Return the fields of a job that expires after so many seconds, a duration as text, or at an instant."""
+    if isinstance(value, str) and "-" in value:  # A span has no date.
+        return {"expires_us": None, "expires_at_us": instant_of(value, "expires", zone)}
+    seconds = seconds_of(value, "expires") if isinstance(value, str) else value
+    return {"expires_us": duration_us(seconds, "expires"), "expires_at_us": None}
 
 
 def _movable(job: JobRecord, as_of: int) -> bool:

@@ -107,6 +107,7 @@ class NewEngineJobFields(TypedDict, total=False):
     urgent: bool | None
     delay: float | None
     timeout_ms: int | None
+    expires: float | str | None
     max_retries: int | None
 
 

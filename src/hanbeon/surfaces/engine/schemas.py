@@ -81,7 +81,8 @@ class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
 class NewEngineJob(PostBody, frozen=True, kw_only=True):
     """A job of a registered task. `copy_of`: with the settings of that job, and its arguments unless others come.
 
-    `delay` in seconds; fields that are left out are those of the task, or of the copied job.
+    `delay` in seconds; `expires` in seconds, as text like `90m`, or as an instant. Fields that are left out are those
+    of the task, or of the copied job.
     """
 
     task: Name | UnsetType = UNSET
@@ -93,6 +94,7 @@ class NewEngineJob(PostBody, frozen=True, kw_only=True):
     urgent: bool | UnsetType = UNSET
     delay: Annotated[float, Meta(ge=0, le=100 * 366 * 86_400)] | UnsetType = UNSET
     timeout_ms: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    expires: float | str | UnsetType = UNSET
     max_retries: Annotated[int, Meta(ge=0, le=RETRIES_MAX)] | UnsetType = UNSET
 
 
@@ -228,6 +230,7 @@ class EngineJob(Result, frozen=True, kw_only=True):
     max_retries: int
     policy: EnginePolicy
     timeout_ms: int | None
+    expires_at: str | None
     attempt: int
     instance_id: int | None
     locked_until: str | None

@@ -107,6 +107,7 @@ class Serializer:
                 on_lost=policy.on_lost,
             ),
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
+            "expires_at": self.iso_or_none(job.expires_at),
             "attempt": job.fence,
             "instance_id": job.locked_by,
             "locked_until": self.iso_or_none(job.locked_until),

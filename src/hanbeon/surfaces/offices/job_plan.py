@@ -98,6 +98,7 @@ def new_job(planned: PlannedJob, office: OfficeRecord, handlers: Handlers, how_b
         depends_on=planned.depends_on,
         on_dependency_failure=OnDependencyFailure(spec.on_dependency_failure or OnDependencyFailure.BLOCK),
         timeout_us=how.timeout_us,
+        expires_us=how.expires_us,
         policy=how.policy,
         work_item=spec.task_id,
         meta=meta_text(planned),

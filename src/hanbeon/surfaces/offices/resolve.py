@@ -101,7 +101,8 @@ def handling(
         jitter=options.jitter,
         on_lost=options.on_lost,
     )
-    return Handling(NO_HANDLER if name is None else name, timeout_us, policy)
+    expires_us = None if options.expires is None else duration_us(options.expires, "expires")
+    return Handling(NO_HANDLER if name is None else name, timeout_us, policy, expires_us)
 
 
 def remembering(office: OfficeRecord, handlers: Handlers) -> HowBy:

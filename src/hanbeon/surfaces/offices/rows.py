@@ -44,11 +44,12 @@ class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Handling(msgspec.Struct, frozen=True):
-    """The task, the timeout and the retry policy of a job."""
+    """The task, the timeout, the retry policy and the expiry of a job."""
 
     task: str
     timeout_us: int | None
     policy: RetryPolicy
+    expires_us: int | None = None
 
 
 async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) -> OfficeRecord | None:

@@ -126,6 +126,7 @@ EVENT: Mapping[Reason, EventType | None] = total(
         Reason.CANCELLED: EventType.JOB_CANCELLED,
         Reason.REPLACED: EventType.JOB_CANCELLED,
         Reason.DEPENDENCY_FAILED: EventType.JOB_FAILED,
+        Reason.EXPIRED: EventType.JOB_FAILED,
         Reason.REQUEUED: None,
         Reason.REPRIORITISED: None,
         Reason.MARKED_DONE: EventType.JOB_COMPLETED,

@@ -249,6 +249,7 @@ async def _start_job(state: RunState, step: Step, record: StepRecord, now: int) 
         role=settings.role,
         priority=settings.priority,
         timeout_us=round(step.timeout * MICROS) if step.own_timeout else settings.timeout_us,
+        expires_us=settings.expires_us,
         policy=policy,
         work_item=state.run.run_id,
     )
