@@ -19,6 +19,7 @@ from hanbeon.errors import ExtraMissing, InvalidInput
 from hanbeon.errors import MessageFailed as MessageFailed
 from hanbeon.extras import check_extra
 from hanbeon.outbound.messages import LOGIN_ONLY, SECONDS, SECRET, check_url, destination_of, is_seen
+from hanbeon.outbound.messages import Tone as Tone
 from hanbeon.outbound.secrets import PREFIX, TARGET_USE, Secrets
 from hanbeon.outbound.sender_pool import SenderPool
 from hanbeon.outbound.targets import MAIL, masked, scheme_of
@@ -39,6 +40,7 @@ class Message(msgspec.Struct, frozen=True):
     body: str
     probe: str | None = None
     """The target with words and addresses in place of the values in it, where there are any."""
+    tone: Tone = Tone.INFO
 
 
 def check_target(target: Any, secrets: Secrets, settings: Settings, field: str | None = None) -> None:
@@ -126,6 +128,7 @@ class Messenger:
             "url": url,
             "title": message.title,
             "body": message.body,
+            "tone": message.tone.value,
             "schemes": self.settings.message_schemes,
             "allow_private": self.settings.outbound_private,
             "key": key,

@@ -47,7 +47,7 @@ async def test_a_json_webhook_gets_the_message(messenger: Messenger) -> None:
         for number in range(2):
             await messenger.send(Message(target, f"제목 {number}", "본문: {{ not.again }}"), key="key-1")
         first, second = (json.loads(each.body) for each in web.seen)
-        assert (first["title"], first["message"]) == ("제목 0", "본문: {{ not.again }}")
+        assert (first["title"], first["message"], first["type"]) == ("제목 0", "본문: {{ not.again }}", "info")
         assert second["title"] == "제목 1"
         assert web.seen[0].headers["x-team"] == "platform"
         assert web.seen[0].headers["idempotency-key"] == "key-1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import logging
 import re
 import threading
@@ -26,6 +27,14 @@ from hanbeon.outbound.targets import (
     written_destination,
 )
 from hanbeon.rule import Rule
+
+
+class Tone(enum.StrEnum):
+    """What a message is to its reader, as Apprise names it: a service chooses a colour, an icon or a priority by it."""
+
+    INFO = "info"
+    FAILURE = "failure"
+
 
 SECONDS = 60.0
 """How long a message may take unless its sender says otherwise."""
@@ -107,6 +116,7 @@ def send_message(
     hosts: Mapping[str, Sequence[str]] | None = None,
     probe: str | None = None,
     login: str | None = None,
+    tone: str = Tone.INFO.value,
 ) -> None:
     """Send it now; raises MessageFailed with the service's words. Errors do not contain the address.
 
@@ -121,7 +131,7 @@ def send_message(
         with _CapturedLog() as captured, only_public(allow_private=allow_private):
             if login is not None and is_seen(login, SECRET):
                 raise InvalidInput(Rule("of_target", rule=LOGIN_ONLY))
-            _send(url, title, body, key, timeout, captured, hosts or {}, probe)
+            _send(url, title, body, key, timeout, captured, hosts or {}, probe, tone)
     except InvalidInput as error:  # It was stored before this was checked, or is a secret.
         raise MessageFailed(
             without_secrets(str(error), url), permanent=True, failure_type=FailureType.PERMISSION_ERROR
@@ -150,6 +160,7 @@ def _send(
     captured: _CapturedLog,
     hosts: Mapping[str, Sequence[str]],
     probe: str | None,
+    tone: str,
 ) -> None:
     parsed = _parsed(url)
     if parsed is None or parsed.dropped:
@@ -174,7 +185,7 @@ def _send(
         return
     if key is not None and scheme_of(url) in _WEBHOOKS:
         parsed.target.headers.setdefault("Idempotency-Key", key)
-    if not parsed.target.notify(title=title, body=body):
+    if not parsed.target.notify(title=title, body=body, notify_type=tone):
         if refusal := _REFUSED.search(captured.text):
             raise _private(refusal[0], url)
         status = _STATUS.search(captured.text)

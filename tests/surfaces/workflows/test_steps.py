@@ -153,9 +153,11 @@ async def test_cancel_stops_the_run_and_its_job(workflow_kit: WorkflowKit) -> No
 
 
 async def test_final_failure_notifies_whom_the_workflow_names(workflow_kit: WorkflowKit) -> None:
-    async with Web(reply(400)) as web, smtp_server() as mailbox:
-        await workflow_kit.run({"type": "http", "url": web.url}, notifications=[mailbox.target("ops@example.org")])
+    async with Web(reply(400)) as web, Web(reply(200)) as hook, smtp_server() as mailbox:
+        targets = [mailbox.target("ops@example.org"), f"json://127.0.0.1:{hook.port}/hook"]
+        await workflow_kit.run({"type": "http", "url": web.url}, notifications=targets)
         (mail,) = mailbox.messages
+        assert json.loads(hook.seen[0].body)["type"] == "failure"
     assert (mail["To"], mail["Subject"]) == ("ops@example.org", "Workflow “알림” failed")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hanbeon.clock import iso
 from hanbeon.domain.outcome import Outcome, Raised, Returned
-from hanbeon.messages import Message, MessageFailed, Messenger
+from hanbeon.messages import Message, MessageFailed, Messenger, Tone
 from hanbeon.store.store import Store
 from hanbeon.surfaces.workflows.errors import WorkflowRunNotFound
 from hanbeon.surfaces.workflows.run_rows import run_by_id
@@ -39,7 +39,7 @@ async def send_notice(store: Store, messenger: Messenger, args: Mapping[str, Any
     }
     page = settings.page_url("workflows", run.workflow_id, run.run_id)
     text = body.format(**words) if page is None else f"{body.format(**words)}\n{page}"
-    message = Message(target=target, title=title.format(**words), body=text)
+    message = Message(target=target, title=title.format(**words), body=text, tone=Tone.FAILURE)
     try:
         key = f"{run.run_id}:notice:{args['number']}"
         await messenger.send(message, timeout=_TIMEOUT_SECONDS, key=key, trusted=plan.trusted)

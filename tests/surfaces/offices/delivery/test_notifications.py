@@ -65,7 +65,7 @@ async def test_in_korean_where_that_is_the_language(kit_url: str) -> None:
         await office.one(**FAILING)
         await office.kit.run_all()
         body = json.loads(web.seen[0].body)
-        assert body["title"] == "서울: Try it out 작업이 실패했습니다"
+        assert (body["title"], body["type"]) == ("서울: Try it out 작업이 실패했습니다", "failure")
         for expected in ("오피스: 서울", "역할: QA", "실패 유형: boom", "메시지: on purpose", "시도 횟수: 2"):
             assert expected in body["message"]
 

@@ -11,7 +11,7 @@ from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.extras import check_extra
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
-from hanbeon.messages import Message, Messenger
+from hanbeon.messages import Message, Messenger, Tone
 from hanbeon.outbound.targets import masked
 from hanbeon.store.store import Store
 from hanbeon.surfaces.offices.delivery.rules import NOBODY, OUTGOING, WebhookSpec
@@ -91,12 +91,13 @@ async def notify(messenger: Messenger, store: Store, call: Call) -> Outcome | No
     if target is None:
         return NOBODY
     try:
-        await messenger.send(Message(target.url, args["title"], args["body"]), key=call.backend.job.id)
+        message = Message(target.url, args["title"], args["body"], tone=Tone.FAILURE)
+        await messenger.send(message, key=call.backend.job.id)
     except TaskError as error:
-        message = str(error)
-        _log.warning("notification_failed", target=masked(target.url), office=target.office_id, error=message)
+        why = str(error)
+        _log.warning("notification_failed", target=masked(target.url), office=target.office_id, error=why)
         await store.write(
-            lambda tx: note_failure(tx, target.id, message, patience_us=0, at_once=False, last_try_since=None)
+            lambda tx: note_failure(tx, target.id, why, patience_us=0, at_once=False, last_try_since=None)
         )
         return raised(error)
     await store.write(lambda tx: note_success(tx, target.id))
