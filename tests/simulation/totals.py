@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 _HEAD = """# Written by `make simulate SEEDS=1-200 ARGS=--keep`: the seeds of each commit, and those with findings.
 # A range that is run again on its commit goes on where it ended.
 """
+_MAIN = "origin/main"
 _WATCHED = ("src", "tests/simulation")
 
 
@@ -69,9 +70,14 @@ def _value(value: str | float | list[int]) -> str:
 
 
 def commit() -> str:
-    """Return the commit of the tree. Raises if what is simulated, or how, differs from it."""
+    """Return the commit of the tree. Raises if what is simulated, or how, differs from it, or if it is not final."""
     if changed := _git("status", "--porcelain", "--", *_WATCHED, ":!tests/simulation/totals.toml"):
         raise SystemExit(f"totals are kept for commits only; commit or stash these first:\n{changed}")
+    on_main = subprocess.run(["git", "merge-base", "--is-ancestor", "HEAD", _MAIN], cwd=ROOT, check=False, timeout=60)
+    if on_main.returncode:
+        raise SystemExit(
+            f"totals are kept for commits of {_MAIN} only: others are gone once they are rebased; push first"
+        )
     return _git("rev-parse", "HEAD")[:12]
 
 

@@ -100,9 +100,10 @@ def simulate(
     or with a status and a value. `seconds`: how long there are faults, in virtual time.
     """
     from hanbeon.testing.simulation import FaultKind, Plan, Scenario, Simulator, shrink
+    from hanbeon.testing.simulation.plan import TAKES_ALL
     from hanbeon.testing.simulation.swarm import random_faults
 
-    known = [kind.value for kind in FaultKind]
+    known = [kind.value for kind in FaultKind if kind not in TAKES_ALL]
     if unknown := [each for each in faults if each not in known]:
         raise InvalidInput(
             Rule("must_be", what=Rule("one_of", choices=", ".join(known)), got=quoted(unknown[0])), field="faults"

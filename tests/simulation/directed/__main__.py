@@ -1,4 +1,4 @@
-"""`python -m tests.simulation.directed`: run the mutants, and write who caught them; with names, show only these.
+"""`python -m tests.simulation.directed`: run the mutants, all or those with these names, and write who caught them.
 
 `--case NAME` runs one directed plan on the product that is imported, `--trace` shows all that happened.
 """
@@ -32,8 +32,7 @@ def main() -> int:
         case, mutant = MUTANTS[name]
         caught[name] = rules = mutation.caught_by(case, mutant)
         print(f"{name:60} {', '.join(rules) or 'NOT CAUGHT'}", flush=True)
-    if not chosen.mutants:
-        mutation.write(caught)
+    mutation.write(caught)
     return 0 if all(caught.values()) else 1
 
 

@@ -67,6 +67,8 @@ class Case:
     variations: int = 2
     """Seeds under which it is run: they decide what the plan leaves open."""
     uses_chains: bool = False
+    is_about_rules: bool = False
+    """It has no mutant: a rule of the simulation was wrong about what happens here."""
 
     def plans(self) -> Iterator[Plan]:
         for seed in range(1, self.variations + 1):

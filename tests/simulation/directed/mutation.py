@@ -54,10 +54,12 @@ def caught_by(case: Case, mutant: Mutant) -> Sequence[str]:
 
 
 def write(caught: Mapping[str, Sequence[str]]) -> None:
+    """Record who caught these mutants; what is recorded of others stays, if they still exist."""
+    known = {each.mutant: each.rules for each in read()} | {name: tuple(rules) for name, rules in caught.items()}
     subject_of = {case.name: subject for subject, cases in SUBJECTS.items() for case in cases}
     lines = [
         Caught(subject_of[MUTANTS[name][0].name], name, MUTANTS[name][0].name, tuple(rules))
-        for name, rules in caught.items()
+        for name, rules in ((name, known[name]) for name in MUTANTS if name in known)
     ]
     RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(lines), indent=1) + b"\n")
 

@@ -16,6 +16,8 @@ class _Step(NamedTuple):
     run: int
     direction: str
     place: int
+    job: str
+    fence: int
 
 
 _JOURNAL: list[_Step] = []
@@ -24,8 +26,10 @@ _JOURNAL: list[_Step] = []
 def _note(direction: str, arguments: dict[str, Any]) -> float:
     node = _current_node.get()
     assert node is not None
-    given = json.loads(_current()._backend.job.args)
-    _JOURNAL.append(_Step(node.world.now, node.name, given["queue_id"], given["run"], direction, arguments["n"]))
+    job = _current()._backend.job
+    given = json.loads(job.args)
+    place = (direction, arguments["n"])
+    _JOURNAL.append(_Step(node.world.now, node.name, given["queue_id"], given["run"], *place, job.id, job.fence))
     return node.world.draw()
 
 

@@ -37,6 +37,11 @@ class Chains(Load):
             with contextlib.suppress(HanbeonError):
                 await chains.abort(rng.choice(self._made))
 
+    def restored(self, simulation: Simulation) -> None:
+        kept = {(body.job, body.fence) for body in simulation.world.bodies}
+        journal = chain_operations._JOURNAL
+        journal[:] = [step for step in journal if (step.job, step.fence) in kept]
+
     async def encourage(self, simulation: Simulation) -> None:
         chains = simulation.app.chains
         for (chain,) in simulation.evidence.rows("SELECT id FROM hanbeon_chain WHERE state = 'BLOCKED'"):

@@ -40,6 +40,18 @@ class Book:
     doubtful: set[str] = field(default_factory=set)
     """Jobs of which one call was refused and another not."""
 
+    backup: dict[str, str] = field(default_factory=dict)
+    """The answers as they were when the last backup began."""
+
+    def back_up(self) -> None:
+        self.backup = {asked.id: asked.answer for asked in self.jobs.values()}
+
+    def restore(self) -> None:
+        """Doubt the answers since the backup. Those of before stand: what was created is in it."""
+        for asked in self.jobs.values():
+            if self.backup.get(asked.id) != asked.answer:
+                asked.answer = "unknown"
+
     def known(self) -> list[str]:
         return [each.id for each in self.jobs.values() if each.answer == "created"]
 
@@ -85,6 +97,12 @@ class Load:
     def plan(self, kind: str, rng: random.Random) -> dict[str, Any]:
         """Return the arguments of an operation for a plan."""
         return {}
+
+    def set_up(self, simulation: Simulation, app: App) -> None:
+        """Change the App of a process before it is opened."""
+
+    def restored(self, simulation: Simulation) -> None:
+        """Forget what the restore of a backup has undone."""
 
     async def prepare(self, simulation: Simulation) -> None:
         """Configure what it needs, before there are workers."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hanbeon import App
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.surfaces.chains.library import operation_names
 from hanbeon.testing.simulation import FaultKind, Operation, Plan, Scenario, Simulation, Simulator
@@ -29,6 +30,18 @@ class Workload(Scenario):
         self.loads = [load(self.book) for load in LOADS]
         self._by_operation = {kind: load for load in self.loads for kind in load.operations}
         self.oracles = tuple(oracle for load in self.loads for oracle in load.oracles)
+
+    def set_up(self, simulation: Simulation, app: App) -> None:
+        for load in self.loads:
+            load.set_up(simulation, app)
+
+    def backed_up(self, simulation: Simulation) -> None:
+        self.book.back_up()
+
+    def restored(self, simulation: Simulation) -> None:
+        self.book.restore()
+        for load in self.loads:
+            load.restored(simulation)
 
     async def prepare(self, simulation: Simulation) -> None:
         for load in self.loads:

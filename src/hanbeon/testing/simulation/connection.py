@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import apsw
 
 from hanbeon.store.database.sqlite_thread import ConnectionThread, SqliteHost
+from hanbeon.testing.simulation.disk import VFS
 from hanbeon.testing.simulation.plan import FaultKind, Moment, Refusal
 from hanbeon.testing.simulation.threads import SimulatedThread, in_thread, leave, pause
 from hanbeon.testing.simulation.world import Node, World, current_node
@@ -21,6 +23,9 @@ _ERRORS = {
 }
 _READS = ("SELECT", "WITH ")
 _UNTOUCHED = ("ROLLBACK", "PRAGMA")
+_SQLITES_PAGES = 1_000
+_CHECKPOINT_PAGES = 40
+"""Far fewer where the machine may fail: a power cut shall come across checkpoints, too."""
 
 
 class SimulatedHost(SqliteHost):
@@ -33,7 +38,9 @@ class SimulatedHost(SqliteHost):
         return SimulatedThread(name)
 
     def connect(self, path: Path) -> apsw.Connection:
-        return SimulatedConnection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        if self._world.disk is None:
+            return SimulatedConnection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        return SimulatedConnection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=VFS)
 
     def monotonic(self) -> float:
         return self._world.now
@@ -52,6 +59,8 @@ class SimulatedConnection(apsw.Connection):
         self._wait: Callable[[int], bool] | None = None
         self._patience = 0.0
         super().__init__(*args, **options)
+        self._pages = 0
+        self.set_wal_hook(self._note_pages)
         self.create_scalar_function("simulated_node", lambda *_: node.name, 0)
         node.connections.append(self)
 
@@ -64,13 +73,21 @@ class SimulatedConnection(apsw.Connection):
     def set_busy_handler(self, callable: Callable[[int], bool] | None) -> None:
         self._wait = callable
 
+    @property
+    def is_writing(self) -> bool:
+        """True if it holds the write lock."""
+        return self.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
     def close_by_system(self) -> None:
+        # As the system does: without the checkpoint of the last connection that is closed in order.
+        self.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         super().close(True)
 
     def close(self, force: bool = False) -> None:
         if self in self.node.connections:
             self.node.connections.remove(self)
         super().close(force)
+        self._end_without_power()
 
     def execute(self, statements: str, bindings: Any = None, **options: Any) -> apsw.Cursor:
         if not in_thread():
@@ -85,7 +102,18 @@ class SimulatedConnection(apsw.Connection):
         if not text.startswith(_UNTOUCHED):
             self._strike(Moment.STATEMENT)
             self._refuse(text)
-        return super().execute(statements, bindings, **options)
+        try:
+            return super().execute(statements, bindings, **options)
+        finally:
+            self._end_without_power()
+
+    def _end_without_power(self) -> None:
+        """End the machine if its power has failed meanwhile, while SQLite was in a call."""
+        disk = self.node.world.disk
+        if disk is not None and disk.failing is not None:
+            fault, disk.failing = disk.failing, None
+            self.node.world.strike(self.node, fault)
+            leave()
 
     def _let_others_run(self, *, always: bool) -> None:
         draw = self.node.world.draw()
@@ -110,11 +138,30 @@ class SimulatedConnection(apsw.Connection):
     def _commit(self, statement: str) -> apsw.Cursor:
         self._refuse("COMMIT")
         self._strike(Moment.BEFORE_COMMIT)
-        cursor = super().execute(statement)
+        try:
+            cursor = super().execute(statement)
+        finally:
+            self._end_without_power()
+        self._checkpoint()
         self.node.world.commits += 1
         self._strike(Moment.AFTER_COMMIT)
         pause(self.node.world.draw() * 3e-4)
         return cursor
+
+    def _note_pages(self, _: apsw.Connection, name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self) -> None:
+        """Checkpoint as SQLite does after a COMMIT, whose answer does not depend on it.
+
+        With SQLite's own, apsw would report an error of the disk in it as one of the COMMIT.
+        """
+        most = _SQLITES_PAGES if self.node.world.disk is None else _CHECKPOINT_PAGES
+        if self._pages >= most:
+            with contextlib.suppress(apsw.Error):
+                self.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._end_without_power()
 
     def _refuse(self, text: str) -> None:
         node = self.node

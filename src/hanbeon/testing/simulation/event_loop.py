@@ -88,6 +88,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         world, due = self._world, self._due
+        if world.is_over:
+            raise RuntimeError("the run takes too long")
         while due and due[0][0] <= world.now:
             self._arrived(heapq.heappop(due))
         if self._own:

@@ -128,6 +128,7 @@ def _limited(simulation: Simulation) -> Iterator[None]:
     def expired(number: int, frame: FrameType | None) -> None:
         stack = "".join(traceback.format_stack(frame)[-8:])
         simulation.find("hang", f"no end in {_REAL_SECONDS} real seconds, at {simulation.world.now:.3f}\n{stack}")
+        simulation.world.is_over = True  # A thread of the simulation may take what is raised here for its own.
         raise _Hang
 
     before = signal.signal(signal.SIGALRM, expired)

@@ -119,8 +119,14 @@ class Evidence:
         return next((each for each in self.bodies.get(job, ()) if each.fence == fence), None)
 
     def freeze(self, node: Node, at: float) -> tuple[float, float] | None:
-        """Return the freeze that may excuse a body alive at this time; one that follows at once belongs to it."""
-        spans = sorted((each.begin, each.end) for each in self.world.freezes if each.node is node)
+        """Return the freeze that may excuse a body alive at this time; one that follows at once belongs to it.
+
+        A suspend takes no time of the event loop: leases are over, and the guard wakes up when it would have.
+        """
+        late = min(self.plan.settings.get("lease", 30.0), self.plan.settings.get("poll", 5.0))
+        spans = sorted(
+            (each.begin, each.end if each.end > each.begin else each.end + late) for each in self.freezes_of(node)
+        )
         for number, (begin, end) in enumerate(spans):
             for later_begin, later_end in spans[number + 1 :]:
                 if later_begin <= end + _SLACK:
@@ -129,12 +135,24 @@ class Evidence:
                 return begin, end
         return None
 
+    def was_renewed(self, at: float) -> bool:
+        """Return true if a new incarnation had begun shortly before: work of the one before stops within a lease."""
+        lease = self.plan.settings.get("lease", 30.0)
+        return any(each <= at <= each + lease + _SLACK for each in self.world.renewals)
+
     def began_late(self, body: Body) -> bool:
         """Return true if the process stood still just before: the body was about to begin, and did when it went on."""
         return any(each.end <= body.begin <= each.end + _SLACK for each in self.freezes_of(body.node))
 
     def freezes_of(self, node: Node) -> list[Freeze]:
         return [each for each in self.world.freezes if each.node is node]
+
+    def held_lock(self, node: str, at_us: int | None) -> bool:
+        """Return true if the process stood still then and held the write lock: what it writes is of before."""
+        at = 0.0 if at_us is None else self.world.seconds_of(at_us)
+        return any(
+            each.holds_lock and each.node.name == node and each.begin <= at <= each.end for each in self.world.freezes
+        )
 
     def unfinished(self) -> list[str]:
         """Return the jobs that have not ended and wait for nothing that can never come."""
@@ -165,7 +183,7 @@ def moves_are_legal(evidence: Evidence) -> Iterator[str]:
             yield f"{name} moved {move.old} -> {move.new} with fence {move.old_fence} -> {move.fence}"
         runs_on = None if job is None else on.get((job.id, move.fence))
         if (move.old, move.new) == ("running", "succeeded"):
-            if move.lease is None or move.lease <= move.at:
+            if (move.lease is None or move.lease <= move.at) and not evidence.held_lock(move.node, move.lease):
                 yield f"{name} succeeded at {move.at} by {move.node} after its lease had ended at {move.lease}"
             if runs_on is not None and runs_on != move.node:
                 yield f"{name} attempt {move.fence} ran on {runs_on} and was ended by {move.node}"
@@ -186,6 +204,8 @@ def bodies_are_apart(evidence: Evidence) -> Iterator[str]:
         for older, newer in pairwise(bodies):
             end = evidence.world.now if older.end is None else older.end
             if end <= newer.begin or evidence.world.steps_of_clock or evidence.began_late(newer):
+                continue
+            if evidence.was_renewed(newer.begin) and end <= newer.begin + evidence.plan.settings.get("lease", 30.0):
                 continue
             excuse = evidence.freeze(older.node, newer.begin)
             if excuse is None or end > excuse[1] + _SLACK:

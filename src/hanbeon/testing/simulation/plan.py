@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 CLIENT = -1
-"""The place of the node that carries the operations out. It is never killed."""
+"""The place of the node that carries the operations out. It is never killed; only the whole machine takes it along."""
 
 
 class FaultKind(StrEnum):
@@ -31,6 +31,20 @@ class FaultKind(StrEnum):
     """The wall clock is set, by seconds that may be negative."""
     SUSPEND = "suspend"
     """The machine sleeps: all clocks but the event loop's have advanced when it wakes up."""
+    POWER = "power"
+    """The machine loses power: all processes end, with the client's, and writes that were not synced may be lost."""
+    FILL = "fill"
+    """The disk is full for a while: no file grows."""
+    RESTORE = "restore"
+    """All processes are ended, and the database is restored from a backup that was taken some seconds before."""
+    RENEW = "renew"
+    """The database begins a new incarnation while processes have it open, as after a restore by other means."""
+    RELOAD = "reload"
+    """The worker reloads its App's file as by SIGHUP."""
+
+
+TAKES_ALL = (FaultKind.POWER, FaultKind.RESTORE, FaultKind.RENEW)
+"""Faults that end the client's process, too."""
 
 
 class Moment(StrEnum):
@@ -45,6 +59,8 @@ class Moment(StrEnum):
     """Before the first call after the end of a body."""
     RECORD = "record"
     """Before the call that records the end of a body."""
+    SYNC = "sync"
+    """In the middle of a commit or checkpoint: it is written and not synced. For `power` alone."""
 
 
 class Refusal(StrEnum):

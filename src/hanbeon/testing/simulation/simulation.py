@@ -20,7 +20,9 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.messages import Messenger
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing.simulation.database import SimulatedDatabase
+from hanbeon.testing.simulation.disk import Disk
 from hanbeon.testing.simulation.event_loop import SimulatedLoop
+from hanbeon.testing.simulation.operator import Operator
 from hanbeon.testing.simulation.oracles import ORACLES, Evidence, Oracle
 from hanbeon.testing.simulation.plan import CLIENT, Fault, FaultKind, Moment, Operation, Plan
 from hanbeon.testing.simulation.world import Entry, Node, SimulatedClock, World, current_node
@@ -31,9 +33,11 @@ _LONGEST_FINDING = 1_500
 _ANSWER_SECONDS = 300.0
 _REST_SECONDS = 5.0
 _QUIET_SECONDS = 0.013
+_SAID_AFTER_A_RESTORE = "database_restored"
+_OF_THE_MACHINE = (FaultKind.POWER, FaultKind.FILL)
 _BY_THE_CLOCK = (
     *(Code.OVERLAPPING_CLAIMS, Code.LIMIT_EXCEEDED, Code.BROKEN_DEPENDENCY, Code.STARTED_WHILE_PAUSED),
-    "wrong_fire",
+    *("wrong_fire", "overlapping_executions"),
 )
 """Found where nothing is wrong but the clock, which was set while jobs ran (docs/verify.md)."""
 
@@ -48,12 +52,21 @@ class Scenario:
         """Its tasks are used, and its settings but for those of the plan."""
         self.app = app
 
+    def set_up(self, simulation: Simulation, app: App) -> None:
+        """Change the App of a process before it is opened, for example by a file."""
+
     async def prepare(self, simulation: Simulation) -> None:
         """Prepare the database, before there are workers and faults."""
 
     async def carry_out(self, simulation: Simulation, operation: Operation) -> None:
         """Make a call of the plan. DatabaseUnavailable may be raised, any other error is a finding."""
         raise NotImplementedError
+
+    def backed_up(self, simulation: Simulation) -> None:
+        """Note what the client knows, just before a backup from which the database may be restored."""
+
+    def restored(self, simulation: Simulation) -> None:
+        """Forget what the client has learnt since that backup: it may be undone."""
 
     async def calm(self, simulation: Simulation) -> None:
         """Undo what keeps jobs from ending, such as a pause, once the faults are over."""
@@ -112,6 +125,7 @@ class WorkerPlace:
 
     async def _live(self, node: Node, asked: asyncio.Event) -> None:
         while True:
+            await self._simulation.may_start()
             app = self._simulation.new_app()
             try:
                 await app.open()
@@ -123,7 +137,8 @@ class WorkerPlace:
                 with contextlib.suppress(DatabaseUnavailable):
                     await app.close()
                 await asyncio.sleep(0.5)
-        await asked.wait()
+        restored = self._simulation.spawn(node, app.store.restored.wait())
+        await asyncio.wait([restored, self._simulation.spawn(node, asked.wait())], return_when=asyncio.FIRST_COMPLETED)
         self._simulation.world.note(node, "leaves")
         await self.worker.stop()
         await app.close()
@@ -143,12 +158,16 @@ class Simulation:
     ) -> None:
         self.scenario, self.plan, self.world, self.database = scenario, plan, world, database
         SimulatedLoop(world)
+        if any(fault.kind in _OF_THE_MACHINE for fault in plan.faults):
+            world.disk = Disk(world)
         self.evidence = Evidence(world, plan, database)
         self.findings: list[str] = []
         self.app: App
         """The client's, open."""
         self.places = [WorkerPlace(self, number) for number in range(plan.workers)]
         self.client = self.world.new_node("client", CLIENT)
+        self._client_is_up, self._clients = asyncio.Event(), 1
+        self._operator = Operator(self)
         self.is_healed = False
         self.jobs = 0
         self._oracles = (*oracles, *scenario.oracles)
@@ -201,6 +220,7 @@ class Simulation:
         app.messenger = Messenger(app.settings, app.secrets)
         app.clock = SimulatedClock(self.world)
         app.host = self.database.host
+        self.scenario.set_up(self, app)
         return app
 
     def spawn(self, node: Node, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
@@ -211,6 +231,7 @@ class Simulation:
         return task
 
     async def on_client(self, work: Coroutine[Any, Any, T]) -> T:
+        await self._client_is_up.wait()
         return await self.spawn(self.client, work)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
@@ -223,10 +244,21 @@ class Simulation:
         self.find("unhandled", f"{context.get('message')} {text}")
 
     def _killed(self, node: Node, fault: Fault | None) -> None:
+        pause = 0.5 if fault is None else fault.down
+        if node is self.client:
+            self._client_is_up.clear()
+            self.world.later(None, pause, self._start_client)
+            return
         place = self.places[node.place]
         if place.node is node:
-            pause = 0.5 if fault is None else fault.down
             place.ended(min(pause, 0.1) if self.is_healed else pause)
+
+    def _start_client(self) -> None:
+        """Open the client's App again, on a machine that has been started again."""
+        self._clients += 1
+        self.client = self.world.new_node(f"client.{self._clients}", CLIENT)
+        self.app = self.new_app()
+        _ = self.spawn(self.client, self._open())
 
     # The course
 
@@ -234,17 +266,22 @@ class Simulation:
         plan, world = self.plan, self.world
         world.killed = self._killed
         self.app = self.new_app()
-        await self.on_client(self._open())
+        _ = self.spawn(self.client, self._open())
+        await self.on_client(self.scenario.prepare(self))
         for place in self.places:
             place.start()
         for fault in plan.faults:
+            if fault.kind is FaultKind.RESTORE:
+                world.loop.at(max(world.now, fault.at - fault.seconds), None, self._operator.back_up)
             world.loop.at(max(world.now, fault.at), None, lambda fault=fault: self._apply(fault))  # type: ignore[misc]
         calls = []
         for operation in plan.operations:
             await asyncio.sleep(max(0.0, operation.at - world.now))
+            await self._client_is_up.wait()
             calls.append(self.spawn(self.client, self._carry_out(operation)))
         await asyncio.sleep(max(0.0, plan.until - world.now))
         self._heal()
+        await self._operator.is_done()
         await self.answered(calls)
         await self.on_client(self.scenario.calm(self))
         await self._drain()
@@ -254,13 +291,27 @@ class Simulation:
             self._consult(oracle)
 
     async def answered(self, calls: Sequence[asyncio.Task[Any]]) -> None:
-        """Wait for calls of the client; it is a finding if they take for ever."""
+        """Wait for calls of the client that it has survived; it is a finding if they take for ever."""
+        lost = {task for node in self.world.dead for task in node.kept}
+        calls = [call for call in calls if call not in lost]
         if calls and (late := (await asyncio.wait(calls, timeout=_ANSWER_SECONDS))[1]):
             self.find("liveness", f"{len(late)} calls of the client are not answered")
 
+    async def may_start(self) -> None:
+        """Wait until nobody restores the database."""
+        while self._operator.restores:  # noqa: ASYNC110 - no event says so if its process dies, and the time is virtual
+            await asyncio.sleep(_QUIET_SECONDS)
+
     async def _open(self) -> None:
-        await self.app.open()
-        await self.scenario.prepare(self)
+        while True:
+            await self.may_start()
+            try:
+                await self.app.open()
+                break
+            except DatabaseUnavailable as error:
+                self.world.note(self.client, f"cannot start: {error}")
+                await asyncio.sleep(0.5)
+        self._client_is_up.set()
 
     async def _carry_out(self, operation: Operation) -> None:
         self.world.note(self.client, f"calls {operation.kind}")
@@ -274,16 +325,24 @@ class Simulation:
             return
         place = None if fault.node == CLIENT else self.places[fault.node]
         node = self.client if place is None else place.node
-        if node is None or (place is None and fault.kind in (FaultKind.KILL, FaultKind.LEAVE)):
+        if node is None or node.is_dead or (place is None and fault.kind in (FaultKind.KILL, FaultKind.LEAVE)):
             return
         if fault.moment is not Moment.NOW:
             node.arm(fault)
             return
         self.world.note(node, f"FAULT {fault}")
-        if fault.kind is FaultKind.LEAVE and place is not None:
-            place.leave()
-        else:
-            self.world.strike(node, fault)
+        match fault.kind:
+            case FaultKind.LEAVE if place is not None:
+                place.leave()
+            case FaultKind.RELOAD:
+                if place is not None and place.worker is not None:
+                    node.context.run(place.worker.reload_soon)
+            case FaultKind.RESTORE:
+                self._operator.restore(fault)
+            case FaultKind.RENEW:
+                self._operator.renew()
+            case _:
+                self.world.strike(node, fault)
 
     def _heal(self) -> None:
         self.is_healed = True
@@ -292,7 +351,8 @@ class Simulation:
 
     async def _drain(self) -> None:
         world = self.world
-        ends_at = world.now + self.plan.patience
+        # Jobs that were created before the clock was set back are due as much later.
+        ends_at = world.now + self.plan.patience + world.set_back
         while world.now < ends_at:
             await asyncio.sleep(3.0)
             await self.on_client(self.scenario.encourage(self))
@@ -340,7 +400,7 @@ class _LoggedErrors(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         self._simulation.world.note(current_node.get(), f"log {text[:300]}")
-        if record.levelno >= logging.ERROR:
+        if record.levelno >= logging.ERROR and not text.startswith(_SAID_AFTER_A_RESTORE):
             if record.exc_info:
                 text = f"{text} {logging.Formatter().formatException(record.exc_info)}"
             self._simulation.find("logged", text)

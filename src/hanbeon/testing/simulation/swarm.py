@@ -6,13 +6,15 @@ import random
 
 from hanbeon.testing.simulation.plan import CLIENT, Fault, FaultKind, Moment, Refusal
 
-_AT_MOMENTS = tuple(Moment)
+_AT_MOMENTS = tuple(moment for moment in Moment if moment is not Moment.SYNC)
 _MOMENTS: dict[FaultKind, tuple[Moment, ...]] = {
     FaultKind.KILL: _AT_MOMENTS,
     FaultKind.FREEZE: _AT_MOMENTS,
+    FaultKind.POWER: (Moment.NOW, Moment.CALL, Moment.AFTER_COMMIT, Moment.SYNC),
     FaultKind.LOSE: (Moment.STATEMENT, Moment.BEFORE_COMMIT, Moment.AFTER_COMMIT),
 }
 _NOW = (Moment.NOW,)
+_ONCE = (FaultKind.RESTORE, FaultKind.RENEW)
 CAUSES = tuple((kind, moment) for kind in FaultKind for moment in _MOMENTS.get(kind, _NOW))
 """Every kind of fault at every moment at which it can strike."""
 
@@ -30,7 +32,16 @@ def random_faults(
     causes = [cause for cause in possible if rng.random() < share] or [rng.choice(possible)] if possible else []
     number = round(until * rng.choice((0.5, 1.0, 2.0, 3.0))) if causes else 0
     faults = [_fault(rng, causes, workers, until, lease) for _ in range(number)]
+    if rare := [fault for fault in faults if fault.kind in _ONCE]:
+        faults = [fault for fault in faults if fault.kind not in _ONCE]
+        faults += _restores(rng, until) if rare[0].kind is FaultKind.RESTORE else rare[:1]
     return tuple(sorted(faults, key=lambda each: each.at))
+
+
+def _restores(rng: random.Random, until: float) -> list[Fault]:
+    """Return one at the most: each undoes what the plan has done since its backup."""
+    at = rng.uniform(until / 2, until)
+    return [Fault(at=round(at, 3), kind=FaultKind.RESTORE, seconds=round(rng.uniform(0.3, at - 0.3), 3))]
 
 
 def _fault(

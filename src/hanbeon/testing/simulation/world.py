@@ -16,6 +16,7 @@ from hanbeon.testing.simulation.plan import Fault, FaultKind, Moment, Refusal
 if TYPE_CHECKING:
     import asyncio
 
+    from hanbeon.testing.simulation.disk import Disk
     from hanbeon.testing.simulation.event_loop import SimulatedLoop
 
 START_US = 1_700_000_000 * 1_000_000
@@ -29,6 +30,9 @@ class Connection(Protocol):
     """A database connection, as the system sees it."""
 
     in_transaction: bool
+
+    @property
+    def is_writing(self) -> bool: ...
 
     def close_by_system(self) -> None: ...
 
@@ -105,6 +109,8 @@ class Freeze(NamedTuple):
     node: Node
     begin: float
     end: float
+    holds_lock: bool = False
+    """The process was in the middle of a write transaction: nobody else could write meanwhile."""
 
 
 class Body:
@@ -129,6 +135,8 @@ class World:
         self.slept = 0.0
         """Seconds by which the other clocks are ahead, because the machine slept."""
         self.stepped_us = 0
+        self.set_back = 0.0
+        """Seconds by which the wall clock was set back, in all."""
         self.nodes: list[Node] = []
         self.dead: list[Node] = []
         self.trace: list[Entry] = []
@@ -137,6 +145,8 @@ class World:
         self.bodies: list[Body] = []
         self.listeners: list[tuple[Node, Callable[[set[str]], None]]] = []
         self.deaf_until = 0.0
+        self.is_over = False
+        """True if the run has to end now, because it takes too long."""
         self.stepped = self.statements = self.commits = 0
         self.digest = hashlib.blake2b(digest_size=8)
         self.killed: Callable[[Node, Fault | None], None] = lambda node, fault: None
@@ -145,6 +155,12 @@ class World:
         self.http: Callable[[str], Any] | None = None
         """Answers HTTP tasks, by their URL."""
         self.loop: SimulatedLoop
+        self.disk: Disk | None = None
+        """What fails with the machine; without one, files are as they are."""
+        self.outages: list[float] = []
+        """When all processes ended: the machine lost power, or the database was restored."""
+        self.renewals: list[float] = []
+        """When the database began a new incarnation."""
 
     def note(self, node: Node | None, text: str) -> None:
         self.trace.append(Entry(self.now, "" if node is None else node.name, text))
@@ -157,6 +173,10 @@ class World:
 
     def now_us(self) -> int:
         return START_US + round((self.now + self.slept) * 1e6) + self.stepped_us
+
+    def seconds_of(self, at_us: int) -> float:
+        """Return the loops' time of an instant of the wall clock, if that was not set since."""
+        return (at_us - START_US - self.stepped_us) / 1e6 - self.slept
 
     def monotonic(self) -> float:
         return _MONOTONIC_START + self.now + self.slept
@@ -192,10 +212,16 @@ class World:
             case FaultKind.STEP:
                 self.stepped_us += round(fault.seconds * 1e6)
                 self.steps_of_clock.append(self.now)
+                self.set_back += max(0.0, -fault.seconds)
             case FaultKind.SUSPEND:
                 self.slept += abs(fault.seconds)
                 self.freezes += [Freeze(each, self.now, self.now) for each in self.nodes]
-            case FaultKind.LOSE | FaultKind.LEAVE:
+            case FaultKind.POWER:
+                self.cut_power(fault)
+            case FaultKind.FILL:
+                assert self.disk is not None
+                self.disk.full_until = self.now + fault.seconds
+            case _:
                 raise ValueError(f"{fault.kind} is no fault of a process as a whole")
 
     def kill(self, node: Node, fault: Fault | None = None) -> None:
@@ -214,9 +240,22 @@ class World:
         self.dead.append(node)
         self.killed(node, fault)
 
+    def cut_power(self, fault: Fault) -> None:
+        """End all processes at once; the disk then has what was synced, and any part of the rest."""
+        assert self.disk is not None
+        self.disk.is_off = True
+        self.kill_all(fault)
+        self.disk.settle()
+
+    def kill_all(self, fault: Fault) -> None:
+        self.outages.append(self.now)
+        for node in list(self.nodes):
+            self.kill(node, fault)
+
     def freeze(self, node: Node, seconds: float) -> None:
         node.frozen_until = max(node.frozen_until, self.now + seconds)
-        self.freezes.append(Freeze(node, self.now, self.now + seconds))
+        holds_lock = any(connection.is_writing for connection in node.connections)
+        self.freezes.append(Freeze(node, self.now, self.now + seconds, holds_lock))
         self.later(None, seconds, lambda: None)  # Time must not jump over its end.
 
     def heal(self) -> None:
@@ -225,6 +264,8 @@ class World:
             node.armed.clear()
             node.refused_until = node.slow_until = 0.0
         self.deaf_until = 0.0
+        if self.disk is not None:
+            self.disk.full_until = 0.0
 
     # Bodies
 

@@ -16,6 +16,14 @@ _HELD = "  AND j.stop_requested_at IS NULL AND j.locked_until > {}\n"
 
 CASES = (
     Case(
+        "A process freezes in the middle of the transaction that records a success, until its lease has ended",
+        [jobs(0.4, *[job(seconds=0.5) for _ in range(2)])],
+        [],
+        on_both(freeze(0.85, 0, LEASE + 0.7, Moment.STATEMENT, skip=1)),
+        variations=4,
+        is_about_rules=True,
+    ),
+    Case(
         "A process freezes between the end of a body and its record, for longer than the lease",
         [jobs(0.4, job(seconds=4.0))],
         [
