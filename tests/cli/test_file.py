@@ -117,11 +117,11 @@ def test_sighup_changes_a_command(tmp_path: Path) -> None:
     say("before")
     with Running("worker", cwd=tmp_path) as worker:
         worker.until("worker_started")
-        assert hanbeon("enqueue", "say", "--wait", cwd=tmp_path).stdout == '"before\\n"\n'
+        assert hanbeon("enqueue", "say", "--wait", cwd=tmp_path).stdout == '"before"\n'
         say("after")
         worker.process.send_signal(signal.SIGHUP)
         worker.until("reloaded")
-        assert hanbeon("enqueue", "say", "--wait", cwd=tmp_path).stdout == '"after\\n"\n'
+        assert hanbeon("enqueue", "say", "--wait", cwd=tmp_path).stdout == '"after"\n'
 
 
 def test_sighup_without_a_file_is_logged_and_ignored(tmp_path: Path) -> None:

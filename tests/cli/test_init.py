@@ -37,7 +37,7 @@ def test_printed_next_steps_work_without_python(tmp_path: Path, name: str) -> No
     with Running(*lines[0], cwd=tmp_path) as worker:
         assert worker.until("worker_started")["tasks"] == ["greet"]
         made = hanbeon_script(*lines[1], cwd=tmp_path)
-        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!\\n"\n', "")
+        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!"\n', "")
         for command in lines[2:]:
             shown = hanbeon_script(*command, cwd=tmp_path)
             assert (shown.returncode, shown.stderr) == (0, ""), command

@@ -45,7 +45,7 @@ def test_example_without_python_runs(tmp_path: Path) -> None:
     with Running("worker", cwd=tmp_path) as worker:
         worker.until("worker_started")
         made = hanbeon("enqueue", "--wait", "greet", "name=Ada", cwd=tmp_path)
-        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!\\n"\n', "")
+        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!"\n', "")
     refused = hanbeon("enqueue", "backup", "name=../x", cwd=tmp_path)
     assert refused.returncode == 2
     assert "must match '[a-z0-9-]+' as a whole, got '../x'" in refused.stderr

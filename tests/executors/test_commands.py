@@ -184,7 +184,10 @@ async def test_a_line_without_an_end_costs_no_memory(commands: CommandBench) -> 
 @pytest.mark.parametrize(
     ("result", "script", "outcome"),
     [
-        ("text", "echo hello", Returned('"hello\\n"')),
+        ("text", "echo hello", Returned('"hello"')),
+        ("text", "printf 'a\\n\\r\\n'", Returned('"a\\n"')),
+        ("text", "printf ' a'", Returned('" a"')),
+        ("text", "true", Returned('""')),
         ("json", "echo '{\"a\": [1]}'", Returned('{"a":[1]}')),
         ("json", "true", Raised),
         ("json", "echo hello", Raised),

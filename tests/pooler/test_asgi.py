@@ -115,7 +115,7 @@ def test_uvicorn_serves_it_behind_a_pooler(pooled_url: str, tmp_path: Path, work
             made = client.post("/api/engine/jobs", json=BODY).json()
             if worker:
                 found = until(_done(client, made["id"]), "the job's end")
-                assert (found["state"], found["result"]) == ("succeeded", "Hello, 에이다!\n")
+                assert (found["state"], found["result"]) == ("succeeded", "Hello, 에이다!")
             else:
                 assert client.get(f"/api/engine/jobs/{made['id']}").json()["state"] == "ready"
                 assert client.get("/api/engine/instances").json()["items"] == []

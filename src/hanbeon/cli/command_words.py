@@ -27,6 +27,11 @@ def running(arguments: Sequence[str]) -> Iterator[None]:
         _arguments.reset(token)
 
 
+def given_arguments() -> tuple[str, ...]:
+    """Return the arguments of the program."""
+    return _arguments.get()
+
+
 def command_words() -> tuple[str, str | None]:
     """Return `hanbeon office delete` and the office, for example. Options are left out: a secret may be among them."""
     from hanbeon.cli.program import command_named

@@ -32,6 +32,9 @@ def worker(
         int | None,
         typer.Option(metavar="N", help="The most jobs to run at once; by default the App's setting.", min=1),
     ] = None,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="For development: restart when a Python file below this folder changes.")
+    ] = False,
 ) -> None:
     """Run the jobs of an App until SIGTERM or Ctrl-C. A second signal releases the jobs that still run.
 
@@ -44,6 +47,12 @@ def worker(
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.descriptors import raise_descriptor_limit
 
+    if reload:
+        from hanbeon.cli.command_words import given_arguments
+        from hanbeon.cli.location import named_file
+        from hanbeon.cli.reload import run_reloading
+
+        raise typer.Exit(run_reloading(given_arguments(), named_file()))
     # Blocked until the worker handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()

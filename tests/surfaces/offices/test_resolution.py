@@ -152,4 +152,4 @@ async def test_a_command_gets_the_arguments_of_its_job(office: OfficeKit) -> Non
     job = await office.one(handler="build", args={"target": "서울"})
     await office.kit.run_all()
     found = await office.job(job)
-    assert (found.status, found.result, found.timeout_ms) == ("done", "서울\n", 60_000)
+    assert (found.status, found.result, found.timeout_ms) == ("done", "서울", 60_000)

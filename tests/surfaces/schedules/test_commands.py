@@ -150,13 +150,13 @@ async def test_fires_executions_and_runs_by_hand_are_seen(database_url: str, tmp
             done = (await call("executions", "--schedule", "often", "--status", "SUCCESS", "--json", *config)).document
             if fires["items"] and done["items"]:
                 break
-        assert done["items"][0]["result"] == "tick\n"
+        assert done["items"][0]["result"] == "tick"
         assert fires["items"][-1]["execution_id"] is not None
         assert (await call("schedule", "fires", "often", *config)).code == 0
         assert (await call("schedule", "pause", "often", *config)).code == 0
         assert "overridden: paused" not in (await call("schedule", "list", *config)).out, "it says nothing of that"
         ran = await _run_when_free(*config)
-        assert (ran.code, ran.out) == (0, '"by hand\\n"\n')
+        assert (ran.code, ran.out) == (0, '"by hand"\n')
         by_hand = (await call("executions", "--type", "MANUAL", "--task", "tell", "--json", *config)).document["items"]
         assert [(each["status"], each["result"]) for each in by_hand] == [("SUCCESS", "by hand\n")]
         heading, line = (await call("executions", "--type", "MANUAL", *config)).lines

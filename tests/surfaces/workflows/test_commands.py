@@ -30,6 +30,16 @@ async def test_workflow_is_created_run_and_shown(sqlite_url: str, tmp_path: Path
 
         (made,) = (await run("create", str(file))).lines
         assert "환영합니다" in (await run("dry-run", made, "name=김")).out
+        assert "환영합니다" in (await run("dry-run", "환영", "name=김")).out
+        unknown = await run("run", "환영!")
+        assert (unknown.code, unknown.err) == (3, "error: there is no workflow '환영!'; did you mean '환영'?\n")
+        (twin,) = (await run("create", str(file))).lines
+        ambiguous = await run("run", "환영")
+        assert (ambiguous.code, ambiguous.err) == (
+            4,
+            f"error: 2 workflows are named '환영'; pass an id: {made}, {twin}\n",
+        )
+        assert (await run("delete", twin)).code == 0
         ran = await run("run", made, "name=하늘", "--json")
         assert (ran.code, ran.document["status"]) == (0, "completed"), ran
         assert "하늘님" in mailbox.messages[0].get_body(("plain", "html")).get_content()  # type: ignore[union-attr]
@@ -42,7 +52,7 @@ async def test_workflow_is_created_run_and_shown(sqlite_url: str, tmp_path: Path
         assert "인사" in (await run("history", made, listed[1]["run_id"])).out
         assert (await run("cancel", made, listed[0]["run_id"], "--json")).document["error_code"] == "CANCELLED"
         assert (await run("monitor", "--json")).document["completed"] == 1
-        assert (await run("pause", made, "--json")).document["next_run_at"] is None
+        assert (await run("pause", "환영", "--json")).document["next_run_at"] is None
         assert (await run("delete", made)).code == 0
         assert (await run("show", made)).code != 0
         file.write_text("[]")

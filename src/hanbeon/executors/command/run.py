@@ -185,7 +185,7 @@ class Run:
             return returned(self._call, self._messages.result)
         text = self._stdout.decode(errors="replace")
         if self._command.result == TEXT or len(self._stdout) > self._call.max_result_bytes:
-            return returned(self._call, text)
+            return returned(self._call, text.removesuffix("\n").removesuffix("\r"))
         try:
             check_depth(text, "result")
             return returned(self._call, msgspec.json.decode(text))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,9 +16,12 @@ from hanbeon.rule import Rule
 from hanbeon.surfaces.workflows.vocabulary import WorkflowStatus
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.installation import Installation
     from hanbeon.surfaces.workflows import schemas
 
-WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's id.", show_default=False)]
+T = TypeVar("T")
+
+WorkflowId = Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's name or id.", show_default=False)]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
 DefinitionFile = Annotated[
     Path,
@@ -48,7 +52,7 @@ def list_(
 
 def show(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Show a workflow: its status, times and steps, without secrets."""
-    _print(ask(database, lambda app: app.workflows.get(workflow)), json=json)
+    _print(_ask(database, workflow, lambda app, id: app.workflows.get(id)), json=json)
 
 
 def create(
@@ -67,17 +71,17 @@ def create(
 
 def activate(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Make a workflow run by its schedule."""
-    _print(ask(database, lambda app: app.workflows.activate(workflow)), json=json)
+    _print(_ask(database, workflow, lambda app, id: app.workflows.activate(id)), json=json)
 
 
 def pause(workflow: WorkflowId, database: Database = None, json: Json = False) -> None:
     """Start no more runs of a workflow."""
-    _print(ask(database, lambda app: app.workflows.pause(workflow)), json=json)
+    _print(_ask(database, workflow, lambda app, id: app.workflows.pause(id)), json=json)
 
 
 def delete(workflow: WorkflowId, database: Database = None) -> None:
     """Delete a workflow that has no run under way."""
-    ask(database, lambda app: app.workflows.delete(workflow))
+    _ask(database, workflow, lambda app, id: app.workflows.delete(id))
 
 
 def run(
@@ -89,7 +93,11 @@ def run(
 ) -> None:
     """Run a workflow now, in this process; fail unless it completes within the time budget."""
     given = _variables(variables)
-    found = ask_with_tasks(app, database, lambda app: app.workflows.execute(workflow, variables=given))
+
+    async def execute(app: Installation, id: str) -> schemas.Execution:
+        return await app.workflows.execute(id, variables=given)
+
+    found = ask_with_tasks(app, database, lambda app: _with_id(app, workflow, execute))
     _print_run(found, json=json)
     if found.status != "completed":
         raise typer.Exit(exits.FAILED)
@@ -106,7 +114,7 @@ def dry_run(
     from hanbeon.quotation import plain
 
     given = _variables(variables)
-    found = ask(database, lambda app: app.workflows.dry_run(workflow, variables=given))
+    found = _ask(database, workflow, lambda app, id: app.workflows.dry_run(id, variables=given))
     if json:
         print_json(found)
         return
@@ -121,7 +129,7 @@ def runs(
     from hanbeon.cli.output import print_json, print_next_page, print_table
     from hanbeon.surfaces.workflows.command_output import RUN_HEADINGS, run_row
 
-    page = ask(database, lambda app: app.workflows.runs(workflow, cursor=cursor, limit=limit))
+    page = _ask(database, workflow, lambda app, id: app.workflows.runs(id, cursor=cursor, limit=limit))
     if json:
         print_json(page)
         return
@@ -131,17 +139,17 @@ def runs(
 
 def history(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Show a run with its steps."""
-    _print_run(ask(database, lambda app: app.workflows.run_of(workflow, run)), json=json)
+    _print_run(_ask(database, workflow, lambda app, id: app.workflows.run_of(id, run)), json=json)
 
 
 def cancel(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Cancel an unfinished run."""
-    _print_run(ask(database, lambda app: app.workflows.cancel(workflow, run)), json=json)
+    _print_run(_ask(database, workflow, lambda app, id: app.workflows.cancel(id, run)), json=json)
 
 
 def retry(workflow: WorkflowId, run: RunId, database: Database = None, json: Json = False) -> None:
     """Run a failed run again, from the step that failed."""
-    _print_run(ask(database, lambda app: app.workflows.retry(workflow, run)), json=json)
+    _print_run(_ask(database, workflow, lambda app, id: app.workflows.retry(id, run)), json=json)
 
 
 def monitor(database: Database = None, json: Json = False) -> None:
@@ -168,6 +176,17 @@ def execute(app: AppName = None, database: Database = None) -> None:
     from hanbeon.cli.output import print_json
 
     print_json(ask_with_tasks(app, database, lambda app: app.workflows.execute_due()))
+
+
+def _ask(database: str | None, workflow: str, call: Callable[[Installation, str], Awaitable[T]]) -> T:
+    """Call a service with the id of the workflow that was named."""
+    return ask(database, lambda app: _with_id(app, workflow, call))
+
+
+async def _with_id(app: Installation, workflow: str, call: Callable[[Installation, str], Awaitable[T]]) -> T:
+    from hanbeon.surfaces.workflows.command_lookup import id_of
+
+    return await call(app, await id_of(app, workflow))
 
 
 def _print(workflow: schemas.Workflow, *, json: bool) -> None:
