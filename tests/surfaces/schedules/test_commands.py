@@ -158,7 +158,7 @@ async def test_fires_executions_and_runs_by_hand_are_seen(database_url: str, tmp
         ran = await _run_when_free(*config)
         assert (ran.code, ran.out) == (0, '"by hand"\n')
         by_hand = (await call("executions", "--type", "MANUAL", "--task", "tell", "--json", *config)).document["items"]
-        assert [(each["status"], each["result"]) for each in by_hand] == [("SUCCESS", "by hand\n")]
+        assert [(each["status"], each["result"]) for each in by_hand] == [("SUCCESS", "by hand")]
         heading, line = (await call("executions", "--type", "MANUAL", *config)).lines
         assert heading.split()[:4] == ["EXECUTION", "TASK", "TYPE", "STATUS"]
         assert line.split()[1:4] == ["tell", "MANUAL", "SUCCESS"]
