@@ -144,6 +144,16 @@ class JobNotFound(NotFound):
         super().__init__(Rule("job_not_found", id=plain(str(job_id), 40)))
 
 
+class ResultNotKept(NotFound):
+    """The job has succeeded, and its task keeps no results."""
+
+    code = "result_not_kept"
+
+    def __init__(self, job_id: str, task: str) -> None:
+        self.job_id = job_id
+        super().__init__(Rule("result_not_kept", id=plain(str(job_id), 40), task=quoted(task)))
+
+
 class TaskNotFound(NotFound):
     """No worker has registered a task of that name."""
 

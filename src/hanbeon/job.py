@@ -10,7 +10,7 @@ import msgspec
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.log import LogPage, LogPosition, check_log_range
-from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
+from hanbeon.errors import JobCancelled, JobFailed, ResultNotKept, WaitTimeout
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.logs import read_log
@@ -86,7 +86,7 @@ class Job(Generic[R_co]):
             raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it continues") from None
 
     async def result(self, timeout: float | None = None) -> R_co:
-        """Wait for the task's return value; raises JobFailed or JobCancelled if there is none."""
+        """Wait for the task's return value; raises JobFailed, JobCancelled or ResultNotKept if there is none."""
         record = await self.wait(timeout)
         if record.state is State.FAILED:
             raise JobFailed(
@@ -98,7 +98,8 @@ class Job(Generic[R_co]):
             )
         if record.state is State.CANCELLED:
             raise JobCancelled(self.id)
-        text = record.result or "null"
+        if (text := record.result) is None:
+            raise ResultNotKept(self.id, record.task)
         result: Any = self._task.signature.read_result(text) if self._task else msgspec.json.decode(text)
         return result  # type: ignore[no-any-return]
 

@@ -11,8 +11,9 @@ import pytest
 
 from hanbeon import App, Context, PermanentError, State, TaskError
 from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.errors import InvalidInput, JobCancelled, JobFailed, WaitTimeout
+from hanbeon.errors import InvalidInput, JobCancelled, JobFailed, ResultNotKept, TaskDefinitionError, WaitTimeout
 from hanbeon.testing import TestKit
+from tests.executors import bodies
 
 
 @dataclasses.dataclass
@@ -258,3 +259,30 @@ async def test_a_failure_type_may_be_anything_that_shows(kit: TestKit) -> None:
     assert await kit.run_all() == 4
     kinds = [(await job.record()).failure_type for job in jobs]
     assert kinds == ["404", "error", "y" * 200, "nul\ufffd"]
+
+
+@pytest.mark.parametrize("executor", ["async", "thread", "process"])
+async def test_results_that_are_not_kept(app: App, executor: str) -> None:
+    async def waiting(a: int) -> object:
+        return object()
+
+    body: Any = {"async": waiting, "thread": lambda a: object(), "process": bodies.add.function}[executor]
+    task = app.task(name="work", executor=executor, keep_result=False)(body)
+    async with app.worker():
+        job = await app.enqueue(task.call(a=1))
+        record = await job.wait(30)
+    assert (record.state, record.result) == (State.SUCCEEDED, None)
+    with pytest.raises(ResultNotKept, match=f"job {job.id} has succeeded, and task 'work' keeps no results"):
+        await job.result()
+    shown = await app.engine.job(job.id)
+    assert (shown.result, shown.result_kept) == (None, False)
+
+
+async def test_commands_keep_no_result_if_told(app: App) -> None:
+    quiet = app.command("quiet", ["echo", "3"], result="json", keep_result=False)
+    loud = app.command("loud", ["echo", "3"], result="json")
+    async with app.worker():
+        jobs = await app.enqueue_many([quiet.call(), loud.call()])
+        assert [(await job.wait(30)).result for job in jobs] == [None, "3"]
+    with pytest.raises(TaskDefinitionError, match="a stream task has no such option"):
+        app.stream("thumb", "thumbs", keep_result=False)

@@ -33,7 +33,7 @@ def python(program: str, *arguments: str, **options: Any) -> Task[..., Any]:
 async def seen(commands: CommandBench, task: Task[..., Any], **arguments: Any) -> dict[str, Any]:
     outcome = await commands.run(task, result_bytes=100_000, **arguments)
     assert isinstance(outcome, Returned), outcome
-    return dict(json.loads(outcome.result))
+    return dict(json.loads(outcome.result or ""))
 
 
 async def test_a_command_gets_its_arguments_in_three_ways(commands: CommandBench, tmp_path: Path) -> None:

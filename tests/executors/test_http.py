@@ -238,6 +238,7 @@ async def test_an_answer_of_two_gigabytes_costs_no_memory(caller: Caller, header
 async def test_an_answer_that_nobody_keeps(caller: Caller) -> None:
     assert await outcome_of(caller, json_reply("[1]"), keep_answer=False) == Returned("null")
     assert await outcome_of(caller, endless(), keep_answer=False) == Returned("null")
+    assert await outcome_of(caller, json_reply("[1]"), keep_result=False) == Returned(None)
 
 
 async def test_an_answer_that_is_exactly_as_large_as_it_may_be(caller: Caller) -> None:

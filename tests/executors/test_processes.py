@@ -41,7 +41,7 @@ ENDINGS: list[tuple[str, Outcome]] = [
 
 def result(outcome: Outcome | None) -> Any:
     assert isinstance(outcome, Returned), outcome
-    return msgspec.json.decode(outcome.result)
+    return msgspec.json.decode(outcome.result or "")
 
 
 async def test_a_body_returns_and_the_next_runs_in_the_same_process(bench: Bench) -> None:

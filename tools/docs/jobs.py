@@ -31,6 +31,7 @@ _OF_A_TASK = {
     "memory": 'The memory limit of its process: bytes, or text like `"512MB"`; for plain functions and commands.',
     "roles": "The roles it may serve; a job of another role is refused. None: any.",
     "retry_on": "Exception classes; any other exception of its body is not retried. Python only.",
+    "keep_result": "False: results are not stored; `job.result()` raises `ResultNotKept`. Not for stream tasks.",
     "no_retry_on": "Exception classes that are not retried; it wins over `retry_on`. Python only.",
 }
 _OF_A_JOB = {

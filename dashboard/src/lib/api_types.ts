@@ -238,6 +238,7 @@ export type EngineJob = {
   locked_until: null | string;
   progress: unknown;
   result: unknown;
+  result_kept: boolean;
   failure_type: null | string;
   error_message: null | string;
   idempotency_key: null | string;
@@ -278,6 +279,7 @@ export type EngineJobDetail = {
   locked_until: null | string;
   progress: unknown;
   result: unknown;
+  result_kept: boolean;
   failure_type: null | string;
   error_message: null | string;
   idempotency_key: null | string;

@@ -17,9 +17,9 @@ EXPIRED_MESSAGE = "It expired before it had ended"
 
 
 class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
-    """The body returned; `result` is JSON text."""
+    """The body returned; `result` is JSON text, or None if none is to be kept."""
 
-    result: str = "null"
+    result: str | None = "null"
 
 
 class ExceptionText(msgspec.Struct, frozen=True, gc=False):

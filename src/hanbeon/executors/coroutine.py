@@ -12,7 +12,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome
 from hanbeon.executors.body_batch import BodyBatch
 from hanbeon.executors.containment import EXITS, contain_exits
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
 from hanbeon.guarded_task import BodyExits, GuardedTask, cancel_as, enter_body, guarded_task
 from hanbeon.tasks.context import AttemptBackend, Context
 from hanbeon.tasks.task import ASYNC
@@ -105,7 +105,7 @@ class AsyncWork(BodyExits):
             return None, error
 
     def returned(self, call: Call, value: Any) -> Outcome:
-        return result_of(call.task.name, value, call.max_result_bytes)
+        return returned(call, value)
 
     def stop(self, cause: StopCause) -> None:
         self.stopped = True

@@ -21,6 +21,7 @@ from hanbeon.tasks.task import Task
 
 MESSAGE_LIMIT = 4_000
 _NOTHING = Returned("null")
+NOT_KEPT = Returned(None)
 
 
 class StopCause(enum.StrEnum):
@@ -100,7 +101,8 @@ def report(done: Done, outcome: Callable[[], Outcome | None]) -> None:
 
 def returned(call: Call, value: Any) -> Outcome:
     """Return the outcome of a returned value."""
-    return result_of(call.task.name, value, call.max_result_bytes)
+    task = call.task
+    return result_of(task.name, value, call.max_result_bytes) if task.options.keep_result else NOT_KEPT
 
 
 def result_of(task: str, value: Any, max_bytes: int) -> Outcome:

@@ -33,7 +33,7 @@ class SyncJob(BlockingJob, Generic[R_co]):
         return self._wait(lambda job, left: job.wait(left), timeout)
 
     def result(self, timeout: float | None = None) -> R_co:
-        """Wait for the task's return value; raises JobFailed or JobCancelled if there is none."""
+        """Wait for the task's return value; raises JobFailed, JobCancelled or ResultNotKept if there is none."""
         result: R_co = self._wait(lambda job, left: job.result(left), timeout)
         return result
 

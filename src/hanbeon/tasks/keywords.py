@@ -54,3 +54,4 @@ class TaskOptionFields(TypedDict, total=False):
     roles: Sequence[str]
     retry_on: type[BaseException] | Sequence[type[BaseException]]
     no_retry_on: type[BaseException] | Sequence[type[BaseException]]
+    keep_result: bool

@@ -136,7 +136,7 @@ def _window(value: Any, field: str) -> int:
 
 
 _READ: dict[str, Callable[[Any, str], Any]] = {"name": _stream_name, "lease": _lease, "window": _window}
-_OF_TASK = frozenset({"params", *TaskOptions.__struct_fields__}) - {"executor", "memory"}
+_OF_TASK = frozenset({"params", *TaskOptions.__struct_fields__}) - {"executor", "memory", "keep_result"}
 
 
 def stream_task(name: str, stream: Any, work: Work | None, options: Mapping[str, Any]) -> Task[..., Any]:

@@ -78,6 +78,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[str, ...] = ()
     retry_on: tuple[type[BaseException], ...] = ()
     no_retry_on: tuple[type[BaseException], ...] = ()
+    keep_result: bool = True
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:

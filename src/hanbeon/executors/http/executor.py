@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from hanbeon.cleanup import cleanup
 from hanbeon.clock import Clock
-from hanbeon.domain.outcome import Outcome, Raised
+from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import ExtraMissing, InvalidInput, TaskError
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report
+from hanbeon.executors.executor import NOT_KEPT, Call, Done, StopCause, failed, raised, report
 from hanbeon.extras import extra
 from hanbeon.guarded_task import guarded_task
 from hanbeon.logs import get_logger
@@ -116,6 +116,8 @@ async def _body(call: Call, executor: HttpExecutor) -> Outcome:
         from hanbeon.executors.http.conversation import converse
 
         outcome = await converse(client, call, executor.settings, executor.clock, os.environ)
+        if isinstance(outcome, Returned) and not call.task.options.keep_result:
+            return NOT_KEPT
     except (TaskError, InvalidInput, ExtraMissing) as error:
         outcome = raised(error)
     except Exception as error:

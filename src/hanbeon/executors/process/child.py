@@ -15,7 +15,7 @@ import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import ExceptionFilter, FailureType
-from hanbeon.executors.executor import MESSAGE_LIMIT, failed, result_of
+from hanbeon.executors.executor import MESSAGE_LIMIT, NOT_KEPT, failed, result_of
 from hanbeon.executors.output import OutputCapture
 from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend, StopSignal
 from hanbeon.executors.process.messages import (
@@ -102,6 +102,8 @@ class Child:
                     value = body.function(*context, **body.signature.unpack(request.job.args))
             finally:
                 self._stop_signal.report()
+            if not request.keep_result:
+                return self._ended(NOT_KEPT)
             return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
             # A process that ran out of memory may be broken in any way.

@@ -114,5 +114,14 @@ def _request(call: Call) -> bytes:
     module, main = function.__module__, main_program(function.__module__)
     trace = current_trace()
     text = None if trace is None else trace.text
-    retried = call.task.retried
-    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes, text, retried))
+    request = RunJob(
+        call.backend.job,
+        module,
+        function.__qualname__,
+        main,
+        call.max_result_bytes,
+        text,
+        call.task.retried,
+        call.task.options.keep_result,
+    )
+    return encode(request)

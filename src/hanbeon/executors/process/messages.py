@@ -90,6 +90,7 @@ class RunJob(msgspec.Struct, tag=True):
     trace: str | None = None
     """The context of the attempt's span."""
     retried: ExceptionFilter | None = None
+    keep_result: bool = True
 
 
 class Reply(msgspec.Struct, tag=True):

@@ -236,6 +236,7 @@ class EngineJob(Result, frozen=True, kw_only=True):
     locked_until: str | None
     progress: Any
     result: Any
+    result_kept: bool
     failure_type: str | None
     error_message: str | None
     idempotency_key: str | None

@@ -113,6 +113,7 @@ class Serializer:
             "locked_until": self.iso_or_none(job.locked_until),
             "progress": self._json(job.progress),
             "result": None if place.private else self._json(job.result),
+            "result_kept": job.state is not State.SUCCEEDED or job.result is not None,
             "failure_type": job.failure_type,
             "error_message": job.error_message,
             "idempotency_key": job.idempotency_key,
