@@ -29,6 +29,7 @@ def test_the_public_names_are_these() -> None:
         "LogCut",
         "LogLine",
         "PermanentError",
+        "SoftTimeout",
         "State",
         "SyncApp",
         "SyncContext",

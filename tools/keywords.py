@@ -152,6 +152,7 @@ _WIDER = {
     "roles": "Sequence[str]",
     "timeout": "float | str | None",
     "expires": "float | str | None",
+    "soft_timeout": "float | str | None",
     "retry_delay": "float | str",
     **dict.fromkeys(("retry_on", "no_retry_on"), "type[BaseException] | Sequence[type[BaseException]]"),
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hanbeon.tasks.context import Context, SyncContext, current
     from hanbeon.tasks.request import JobRequest
     from hanbeon.tasks.task import Task
-    from hanbeon.work_errors import JobCancelled, JobFailed, PermanentError, TaskError
+    from hanbeon.work_errors import JobCancelled, JobFailed, PermanentError, SoftTimeout, TaskError
 
 __all__ = [
     "App",
@@ -35,6 +35,7 @@ __all__ = [
     "LogCut",
     "LogLine",
     "PermanentError",
+    "SoftTimeout",
     "State",
     "SyncApp",
     "SyncContext",
@@ -63,6 +64,7 @@ _HOMES = {
     "LogCut": "domain.log",
     "LogLine": "domain.log",
     "PermanentError": "work_errors",
+    "SoftTimeout": "work_errors",
     "State": "domain.lifecycle",
     "SyncApp": "sync.app",
     "SyncContext": "tasks.context",

@@ -27,6 +27,7 @@ from hanbeon.work_errors import JobFailed as JobFailed
 from hanbeon.work_errors import MessageFailed as MessageFailed
 from hanbeon.work_errors import PermanentError as PermanentError
 from hanbeon.work_errors import SecretUnavailable as SecretUnavailable
+from hanbeon.work_errors import SoftTimeout as SoftTimeout
 from hanbeon.work_errors import TaskError as TaskError
 from hanbeon.work_errors import WaitTimeout as WaitTimeout
 from hanbeon.work_errors import WorkFailed as WorkFailed

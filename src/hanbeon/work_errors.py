@@ -32,6 +32,16 @@ class PermanentError(TaskError):
     permanent = True
 
 
+class SoftTimeout(TaskError):
+    """Raised into a task's body when its `soft_timeout` has passed: clean up, and return or let it fail."""
+
+    code = "soft_timeout"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"its soft timeout of {seconds:g} s has passed", failure_type="timeout")
+        self.seconds = seconds
+
+
 class SecretUnavailable(PermanentError):
     """A declared secret cannot be read, or one was named that is not declared."""
 

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Any
 
-from hanbeon import App, PermanentError, SyncContext, TaskError
+from hanbeon import App, PermanentError, SoftTimeout, SyncContext, TaskError
 from hanbeon.errors import LeaseLost
 from hanbeon.tasks.context import PutOffRequest
 from tests.storm.journal import write_line
@@ -344,3 +344,13 @@ def speaking(ctx: SyncContext, name: str) -> None:
     print("complained by", name, file=sys.stderr)
     logging.getLogger("shop").warning("logged by %s", name)
     ctx.log(f"thread of {name}")
+
+
+@app.task(executor="process")
+def wait_softly(ctx: SyncContext, catches: bool) -> list[object]:
+    try:
+        time.sleep(FOREVER)
+    except SoftTimeout:
+        if not catches:
+            raise
+    return ["warned", ctx.soft_timeout_passed]

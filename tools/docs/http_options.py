@@ -31,7 +31,8 @@ _DEFAULTS = {
 SECTION = """## Of an HTTP call
 
 `app.http(name, url, …)` takes these and the options of a task except `executor`, `memory`,
-`retry_on` and `no_retry_on`. Its default `timeout` is 60: [how calls are made](executors.md#http-calls).
+`soft_timeout`, `retry_on` and `no_retry_on`. Its default `timeout`
+is 60: [how calls are made](executors.md#http-calls).
 
 """
 

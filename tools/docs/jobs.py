@@ -21,6 +21,7 @@ _OF_A_TASK = {
     "role": "The role of its jobs, for limits per role; empty: none.",
     "priority": "Lower runs first; a 32-bit number.",
     "timeout": "Seconds from the start of the body until it is stopped.",
+    "soft_timeout": "Seconds from the start of the body until `SoftTimeout` is raised in it. Python only.",
     "expires": "Seconds from the creation of a job by which it must have ended, waits and retries included.",
     "retries": "The number of retries after a failed attempt.",
     "retry_delay": "Seconds before the first retry.",
@@ -77,7 +78,7 @@ wrong type are refused.
 ## Of a command
 
 `app.command(name, argv, …)` takes these and the options of a task except `executor`,
-`retry_on` and `no_retry_on`: [how commands run](executors.md#commands).
+`soft_timeout`, `retry_on` and `no_retry_on`: [how commands run](executors.md#commands).
 
 {command}
 {http_section}{http}

@@ -75,6 +75,9 @@ class Attempt:
     unheard_at: float | None = None
     """Of the guard: when stopping must have had an effect."""
     deadline: float | None = None
+    soft_deadline: float | None = None
+    soft_timeout_passed = False
+    on_soft_timeout: Callable[[], None] | None = None
     settling = False
     acknowledged = False
     """The database has said that it has recorded the end."""
@@ -109,6 +112,18 @@ class Attempt:
         self.work = work
         if self.job.timeout_us is not None:
             self.deadline = now + self.claim.executor.start_seconds + self.job.timeout_us / MICROS
+
+    def warn_at(self, moment: float) -> None:
+        """Tell the body when this moment has come, unless it has ended."""
+        self.soft_deadline = moment
+        if self.claim.sooner is not None:
+            self.claim.sooner()
+
+    def soft_timed_out(self) -> None:
+        self.soft_deadline, self.soft_timeout_passed = None, True
+        _log.info("soft_timeout", job=self.job.id, task=self.job.task, attempt=self.job.fence)
+        if self.on_soft_timeout is not None:
+            self.on_soft_timeout()
 
     def body_began(self, now: float) -> None:
         """The body starts now: its time counts from here."""

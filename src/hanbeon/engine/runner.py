@@ -97,6 +97,8 @@ class Runner:
         if attempt.job.idempotency_key is not None and _log_enabled():
             log_start(attempt.job, attempt.zone)
         work = attempt.executor.start(call, partial(self._stopped, attempt))
+        if (soft := task.options.soft_timeout) is not None:
+            attempt.warn_at(now + soft)
         return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:

@@ -112,9 +112,14 @@ class RunningAttempts:
                 attempt.overdue_note = note = guarded_task(self._note_overdue(attempt))
                 self._notes.add(note)
                 note.add_done_callback(self._notes.discard)
+            elif attempt.soft_deadline is not None and now >= attempt.soft_deadline and attempt.stoppable:
+                attempt.soft_timed_out()
             self._watch_stop(attempt, now)
         moments = [attempt.give_up_at for attempt in self if not attempt.lost]
         moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.stoppable]
+        moments += [
+            attempt.soft_deadline for attempt in self if attempt.soft_deadline is not None and attempt.stoppable
+        ]
         moments += [attempt.unheard_at for attempt in self if attempt.unheard_at is not None]
         pause = max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
         self._guard_at = now + pause

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from functools import partial
 from typing import Any, cast
 
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome
+from hanbeon.errors import SoftTimeout
 from hanbeon.executors.body_batch import BodyBatch
 from hanbeon.executors.containment import EXITS, contain_exits
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
@@ -44,6 +46,39 @@ class AsyncExecutor:
         return
 
 
+class SoftlyTimed:
+    """Awaits a body; the cancellation that `is_due` announces reaches it as SoftTimeout, wherever it waits."""
+
+    def __init__(self, body: Awaitable[Any], seconds: float, work: AsyncWork) -> None:
+        self._body, self._seconds, self._work = body.__await__(), seconds, work
+        self.is_due = False
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        step: Callable[[], Any] = partial(next, self._body)
+        while True:
+            try:
+                waits_for = step()
+            except StopIteration as end:
+                return end.value
+            try:
+                sent = yield waits_for
+            except GeneratorExit:
+                self._body.close()
+                raise
+            except BaseException as error:
+                step = partial(self._body.throw, self._instead_of(error))
+            else:
+                step = partial(self._body.send, sent)
+
+    def _instead_of(self, error: BaseException) -> BaseException:
+        if not self.is_due or not isinstance(error, asyncio.CancelledError):
+            return error
+        self.is_due = False
+        if self._work.task is not None:
+            self._work.task.uncancel()
+        return SoftTimeout(self._seconds)
+
+
 class AsyncWork(BodyExits):
     """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
 
@@ -52,6 +87,7 @@ class AsyncWork(BodyExits):
     task: GuardedTask[Any] | None = None
     stopped = False
     """It was stopped, perhaps before it began."""
+    soft: SoftlyTimed | None = None
 
     def __init__(self, call: Call, done: Done) -> None:
         self._call: Call | None = call
@@ -94,12 +130,23 @@ class AsyncWork(BodyExits):
             return cast(Awaitable[Any], task.function(Context(call.backend), **call.arguments))
         return cast(Awaitable[Any], task.function(**call.arguments))
 
+    def soften(self) -> None:
+        """Raise SoftTimeout where the body waits."""
+        if self.task is not None and self.soft is not None and not self.stopped:
+            self.soft.is_due = True
+            cancel_as(self, self.task)
+
     async def body(self) -> tuple[Any, BaseException | None]:
         """Run the body; return its value, or the exit that it raised."""
         enter_body(self)
-        assert self._call is not None
+        call = self._call
+        assert call is not None
         try:
-            return await self.run(self._call), None
+            if (seconds := call.task.options.soft_timeout) is None:
+                return await self.run(call), None
+            self.soft = SoftlyTimed(self.run(call), seconds, self)
+            call.backend.on_soft_timeout = self.soften
+            return await self.soft, None
         except EXITS as error:
             # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
             return None, error
@@ -109,6 +156,8 @@ class AsyncWork(BodyExits):
 
     def stop(self, cause: StopCause) -> None:
         self.stopped = True
+        if self.soft is not None:
+            self.soft.is_due = False
         self.escalate()
 
     def escalate(self) -> None:
@@ -146,6 +195,8 @@ class AsyncWork(BodyExits):
         assert done is not None
         # Contexts that were copied from the body's know this object, and may outlive it; its own would be a cycle.
         self._call = self._done = self.task = None
+        if self.soft is not None:
+            call.backend.on_soft_timeout = self.soft = None
         del self.context
         value, exit_error = result
         error = self._exit or error or exit_error

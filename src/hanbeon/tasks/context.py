@@ -36,6 +36,10 @@ class AttemptBackend(Protocol):
     @property
     def stopping(self) -> bool: ...
 
+    soft_timeout_passed: bool
+    on_soft_timeout: Callable[[], None] | None
+    """Called on the event loop when it passes."""
+
     @property
     def give_up_at(self) -> float:
         """When the work must begin to stop unless its lease is renewed before, on the engine's monotonic clock."""
@@ -127,6 +131,11 @@ class _Facts:
         End it by raising (`ctx.retry_in(0)` asks for another try): after a shutdown, a body that returns has succeeded.
         """
         return self._backend.stopping
+
+    @property
+    def soft_timeout_passed(self) -> bool:
+        """True once the task's `soft_timeout` has passed. In a thread that is all; elsewhere SoftTimeout is raised."""
+        return self._backend.soft_timeout_passed
 
     def log(self, text: str) -> None:
         """Add a line, or several, to the job's log, which can be read while the job runs. It costs microseconds."""

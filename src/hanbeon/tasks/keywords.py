@@ -43,6 +43,7 @@ class TaskOptionFields(TypedDict, total=False):
     role: str
     priority: int
     timeout: float | str | None
+    soft_timeout: float | str | None
     expires: float | str | None
     retries: int
     retry_delay: float | str

@@ -67,6 +67,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     role: str = ""
     priority: int = 0
     timeout: float | None = None
+    soft_timeout: float | None = None
     expires: float | None = None
     retries: int = 3
     retry_delay: float = 60.0
@@ -143,7 +144,7 @@ def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
 
 
 _KINDS = kinds_of(TaskOptions)
-_DURATIONS = {"timeout", "expires", "retry_delay"}
+_DURATIONS = {"timeout", "soft_timeout", "expires", "retry_delay"}
 _EXCEPTIONS = {"retry_on", "no_retry_on"}
 
 
@@ -233,7 +234,19 @@ class Task(Generic[P, R_co]):
                 field="memory",
             )
         with defining(self.name):
+            self._check_soft_timeout()
             JobRequest(task=self, args="{}").to_new_job(ZoneInfo("UTC")).validate(max_payload_bytes=1_024)
+
+    def _check_soft_timeout(self) -> None:
+        soft, hard = self.options.soft_timeout, self.options.timeout
+        if soft is None:
+            return
+        if self.spec is not None:
+            raise InvalidInput(Rule("soft_timeout_of_function"), field="soft_timeout")
+        if duration_us(soft, "soft_timeout") <= 0:
+            raise InvalidInput(Rule("timeout_not_positive"), field="soft_timeout")
+        if hard is not None and soft >= hard:
+            raise InvalidInput(Rule("soft_timeout_below", timeout=f"{hard:g}", got=f"{soft:g}"), field="soft_timeout")
 
     def _kind(self) -> tuple[str, tuple[str, ...]]:
         """Return a description of the body and the executors that can run it."""
@@ -246,7 +259,8 @@ class Task(Generic[P, R_co]):
             return self.spec.executor
         if self.is_async:
             return ASYNC
-        return THREAD if self.options.timeout is None and self.options.memory is None else PROCESS
+        options = self.options
+        return THREAD if (options.timeout, options.soft_timeout, options.memory) == (None, None, None) else PROCESS
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> JobRequest[R_co]:
         """A job of this task with these arguments, checked now; enqueue it with the App."""

@@ -6,15 +6,18 @@ import contextlib
 import fcntl
 import io
 import os
+import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import ExceptionFilter, FailureType
+from hanbeon.errors import SoftTimeout
 from hanbeon.executors.executor import MESSAGE_LIMIT, NOT_KEPT, failed, result_of
 from hanbeon.executors.output import OutputCapture
 from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend, StopSignal
@@ -98,7 +101,7 @@ class Child:
         self._remote = remote
         try:
             try:
-                with _continuing(request.trace):
+                with _continuing(request.trace), _softly_timed(request.soft_timeout, remote):
                     value = body.function(*context, **body.signature.unpack(request.job.args))
             finally:
                 self._stop_signal.report()
@@ -127,6 +130,28 @@ class Child:
             with contextlib.suppress(Exception):  # The body may have closed or replaced them.
                 stream.flush()
         return Ended(_sendable(outcome), leaving or self._stop_signal.received, alone=_is_alone())
+
+
+@contextlib.contextmanager
+def _softly_timed(seconds: float | None, remote: RemoteBackend) -> Iterator[None]:
+    """Raise SoftTimeout in the body after so long, in this thread: the main one, which handles signals."""
+    if seconds is None:
+        yield
+        return
+
+    def pass_soft_timeout(number: int, frame: FrameType | None) -> None:
+        if not remote.soft_timeout_passed:
+            remote.soft_timeout_passed = True
+            raise SoftTimeout(seconds)
+
+    before = signal.signal(signal.SIGALRM, pass_soft_timeout)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        remote.soft_timeout_passed = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _continuing(trace: str | None) -> contextlib.AbstractContextManager[None]:

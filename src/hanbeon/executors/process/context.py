@@ -171,6 +171,7 @@ class RemoteBackend:
     def __init__(self, job: Claimed, link: Link) -> None:
         self.job, self.link = job, link
         self.is_over = False
+        self.soft_timeout_passed = False
         self._pid = os.getpid()
 
     @property

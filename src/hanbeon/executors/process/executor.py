@@ -123,5 +123,6 @@ def _request(call: Call) -> bytes:
         text,
         call.task.retried,
         call.task.options.keep_result,
+        call.task.options.soft_timeout,
     )
     return encode(request)

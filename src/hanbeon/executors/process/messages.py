@@ -91,6 +91,7 @@ class RunJob(msgspec.Struct, tag=True):
     """The context of the attempt's span."""
     retried: ExceptionFilter | None = None
     keep_result: bool = True
+    soft_timeout: float | None = None
 
 
 class Reply(msgspec.Struct, tag=True):
