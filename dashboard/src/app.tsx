@@ -12,7 +12,7 @@ import { GROUPS, named, type Page } from "./lib/surface";
 import { t } from "./lib/texts";
 import { Lazy } from "./ui/lazy";
 import { Palette } from "./ui/palette";
-import { Button, Empty, notice, Panel, wordsOf } from "./ui/parts";
+import { Button, Empty, heading, notice, Panel, wordsOf } from "./ui/parts";
 
 const PAGES = SURFACES.flatMap(({ pages }) => pages).sort(
   (one, other) => GROUPS.indexOf(one.group) - GROUPS.indexOf(other.group) || one.order - other.order,
@@ -23,16 +23,33 @@ const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
 const serverVersion = signal<string | null>(null);
 
+/** Pages that the navigation leaves out until there is something on them. */
+const used = signal<ReadonlySet<Page>>(new Set());
+
+async function findUsed(): Promise<void> {
+  for (const each of PAGES) {
+    if (!each.used || used.peek().has(each)) continue;
+    try {
+      if (await each.used()) used.value = new Set([...used.peek(), each]);
+    } catch (error) {
+      // Not for this token, or a part that is not set up: not in use.
+      if (!(error instanceof Problem)) throw error;
+    }
+  }
+}
+
 const pathOf = (page: Page): string => link(page.name ? [page.name] : []);
 
 function Frame(): JSX.Element {
   const [first = "", id] = place.value.parts;
   const page = PAGES.find((each) => each.name === first);
   useEffect(() => {
-    document.title = page ? `${named(page.title)} · Hanbeon` : "Hanbeon";
+    const title = heading.value ?? (page && named(page.title));
+    document.title = title ? `${title} · Hanbeon` : "Hanbeon";
     // On a phone the navigation is a bar that scrolls.
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [page, language.value]);
+  }, [page, language.value, heading.value]);
+  useEffect(() => void findUsed(), [page, session.value]);
   return (
     <div class="frame">
       <nav aria-label="Hanbeon">
@@ -42,18 +59,20 @@ function Frame(): JSX.Element {
         {GROUPS.map((group) => (
           <div key={group}>
             <h6>{t(group)}</h6>
-            {PAGES.filter((each) => each.group === group).map((each) => (
-              <a key={each.name} href={pathOf(each)} aria-current={each === page ? "page" : undefined}>
-                {named(each.title)}
-              </a>
-            ))}
+            {PAGES.filter((each) => each.group === group && (each === page || !each.used || used.value.has(each))).map(
+              (each) => (
+                <a key={each.name} href={pathOf(each)} aria-current={each === page ? "page" : undefined}>
+                  {named(each.title)}
+                </a>
+              ),
+            )}
             {group === "system" && <a href="/docs">{t("api")}</a>}
           </div>
         ))}
       </nav>
       <main>
         <header class="top">
-          <h1>{page ? named(page.title) : "Hanbeon"}</h1>
+          <h1>{heading.value ?? (page ? named(page.title) : "Hanbeon")}</h1>
           <Live />
           <Palette pages={PAGES} />
           <button

@@ -178,7 +178,7 @@ async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, s
         assert [row["error_message"] for row in rows] == [f"ValueError: {_FORMULA}"] * 3
         await page.get_by_text("Copy as …").click()
         await page.get_by_role("button", name="Retry all that match: curl").click()
-        assert '{"action":"retry","filter":{"state":["failed"]}}' in await page.evaluate(
+        assert '{"action":"retry","filter":{"state":["failed"],"own":true}}' in await page.evaluate(
             "navigator.clipboard.readText()"
         )
         await page.goto(f"{server.url}/#/queues")

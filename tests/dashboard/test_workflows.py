@@ -60,7 +60,7 @@ async def test_a_workflow_is_written_tried_and_run(browser: Browser, sqlite_url:
         # A run sends it; its steps are shown with their results.
         await _press_twice(page, "Run now")
         await expect(page.locator(".run").first).to_contain_text("by hand")
-        await expect(page.locator(".runbody td .state.succeeded")).to_have_text("done")
+        await expect(page.locator(".runbody td .state.succeeded")).to_have_text("completed")
         assert [b'"title":"Hello Ada"' in seen.body.replace(b'": "', b'":"') for seen in inbox.seen] == [True]
         # Activated, it has a next run; paused, none.
         await page.get_by_role("button", name="Activate").click()

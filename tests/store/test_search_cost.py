@@ -25,7 +25,7 @@ from tests.store.sqlite_steps import Steps
 FEW, MANY, VERY_MANY = 5_000, 60_000, 500_000
 LIMIT = 20
 TIMES = 3
-NOT_BY_INDEX = {"text"}
+NOT_BY_INDEX = {"own", "text"}
 """Bounded by the number of jobs that a page looks at."""
 
 

@@ -311,6 +311,8 @@ export type EngineOverview = {
   oldest_ready: null | number;
   late_queues: number;
   late: Array<LateQueue>;
+  paused_queues: number;
+  paused: Array<LateQueue>;
   workers: number;
   slots: number;
 };
@@ -579,6 +581,7 @@ export type JobFilter = {
   failure_type?: null | string;
   created_after?: null | string;
   created_before?: null | string;
+  own?: boolean | null;
 };
 export type JobMarkDone = {
   comment: string;
@@ -1254,7 +1257,7 @@ export interface Calls {
   "POST /api/session": { path: Record<string, never>; query: Record<string, never>; body: LogIn; result: Session };
   "DELETE /api/session": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: undefined };
   "GET /docs/korean.json": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Record<string, string> };
-  "GET /api/engine/jobs": { path: Record<string, never>; query: { state?: "cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded" | Array<"cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded">; queue?: string; task?: string; role?: string; key?: string; id?: string; text?: string; failure_type?: string; created_after?: string; created_before?: string; cursor?: string; limit?: number }; body: undefined; result: EngineJobPage };
+  "GET /api/engine/jobs": { path: Record<string, never>; query: { state?: "cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded" | Array<"cancelled" | "failed" | "pending" | "ready" | "running" | "succeeded">; queue?: string; task?: string; role?: string; key?: string; id?: string; text?: string; failure_type?: string; created_after?: string; created_before?: string; own?: boolean; cursor?: string; limit?: number }; body: undefined; result: EngineJobPage };
   "POST /api/engine/jobs": { path: Record<string, never>; query: Record<string, never>; body: NewEngineJob; result: EngineJob };
   "POST /api/engine/jobs/bulk": { path: Record<string, never>; query: Record<string, never>; body: Bulk; result: BulkDone };
   "GET /api/engine/jobs/{jobId}": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJobDetail };

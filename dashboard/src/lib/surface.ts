@@ -41,6 +41,8 @@ export interface Page {
   list: Part;
   /** The page of one of its objects; without it, `list` shows them, too. */
   one?: Part<{ id: string }>;
+  /** True once there is something on it: until then the navigation leaves it out, and search finds it. */
+  used?: () => Promise<boolean>;
 }
 
 /** Named objects that the search box finds. */
@@ -55,8 +57,17 @@ export interface Maker {
   find: (id: string) => Promise<[name: string, id: string] | null>;
 }
 
+/** Queues that a surface fills itself. */
+export interface OwnQueues {
+  /** Their names, or the beginnings of those that an id follows: users have no jobs of their own there. */
+  internal?: string[];
+  /** Queues of users' objects: the beginning of their names, and the name of the object whose id follows. */
+  named?: { prefix: string; find: (id: string) => Promise<string> };
+}
+
 export interface Surface {
   pages: Page[];
+  queues?: OwnQueues;
   maker?: Maker;
   finds?: Finds;
   /** What it shows on the first page. */

@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { isAdmin, Problem, type State } from "../lib/api";
 import { queueName, short } from "../lib/format";
+import { askOwner, ownerName } from "../lib/own_queues";
 import { link } from "../lib/router";
 import { problemText } from "../lib/server_texts";
 import { type Text, t } from "../lib/texts";
@@ -44,19 +45,45 @@ export function StateMark({ state }: { state: State }): JSX.Element {
   );
 }
 
-export function JobLink({ id, task, state }: { id: string; task: string; state: State }): JSX.Element {
+interface JobLinkProps {
+  id: string;
+  task: string;
+  state: State;
+  meta?: unknown;
+}
+
+/** The title that a user gave a job, or its task. */
+export const titleOf = ({ task, meta }: { task: string; meta?: unknown }): string =>
+  meta !== null && typeof meta === "object" && "title" in meta && typeof meta.title === "string" ? meta.title : task;
+
+export function JobLink({ id, task, state, meta }: JobLinkProps): JSX.Element {
+  const title = titleOf({ task, meta });
   return (
     <a class={`joblink ${state}`} href={link(["jobs", id])}>
       <span class={`state ${state}`} title={t(state)}>
         <Shape state={state} />
-        {task}
+        {title}
       </span>
-      <code>{short(id)}</code>
+      <code>{title === task ? short(id) : `${task} · ${short(id)}`}</code>
     </a>
   );
 }
 
-export const QueueName = ({ name }: { name: string }): JSX.Element => <span title={name}>{queueName(name)}</span>;
+/** A queue by its name, or by that of the object that it belongs to. */
+export function QueueName({ name }: { name: string }): JSX.Element {
+  useEffect(() => void askOwner(name), [name]);
+  return <span title={name}>{ownerName(name) ?? queueName(name)}</span>;
+}
+
+/** The heading of the page, where it is not that of its list. */
+export const heading = signal<string | null>(null);
+
+export function useHeading(text: string): void {
+  useEffect(() => {
+    heading.value = text;
+    return () => void (heading.value = null);
+  }, [text]);
+}
 
 export function Panel(props: {
   title?: string;

@@ -95,6 +95,7 @@ class Engine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        own: bool | None = None,
         cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[EngineJob]:
@@ -204,6 +205,7 @@ class AsyncEngine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        own: bool | None = None,
         cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[EngineJob]:

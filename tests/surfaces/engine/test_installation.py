@@ -133,6 +133,9 @@ async def test_overview_shows_the_whole_installation(kit: TestKit) -> None:
     assert (found.states[State.READY], found.queues, found.oldest_ready) == (3, 3, 90)
     assert [(each.name, each.oldest_ready) for each in found.late] == [("slow", 90)]
     assert found.late_queues == 1
+    # One that is paused is named at once, and is not late.
+    assert [(each.name, each.oldest_ready) for each in found.paused] == [("paused", 90)]
+    assert found.paused_queues == 1
 
 
 async def test_workers_statistics_and_failures_are_shown(app: App, engine: Client) -> None:
@@ -355,3 +358,18 @@ async def test_arguments_of_built_in_tasks_are_hidden(app: App, engine: Client) 
         assert [job["id"] for job in found] == [plain.id], query
     body = {"action": "cancel", "filter": {"text": "whsec"}, "dry_run": True}
     assert (await engine.post("/api/engine/jobs/bulk", body)).json["matched"] == 1
+
+
+async def test_own_jobs_are_those_of_tasks_of_users(app: App, engine: Client) -> None:
+    built_in = NewJob(id=new_id(), task="hanbeon.webhook", queue="mail", args="{}")
+    plain = NewJob(id=new_id(), task="work", queue="mail", args="{}")
+    await app.store.enqueue([built_in, plain])
+
+    async def found(query: str) -> list[str]:
+        return [job["id"] for job in (await engine.get(f"/api/engine/jobs?{query}")).json["items"]]
+
+    for query in ("own=true", "own=true&queue=mail", f"own=true&id={plain.id[:5]}", "own=true&state=ready"):
+        assert await found(query) == [plain.id], query
+    assert set(await found("own=false")) == {built_in.id, plain.id}
+    body = {"action": "cancel", "filter": {"own": True}}
+    assert (await engine.post("/api/engine/jobs/bulk", body)).json["ids"] == [plain.id]

@@ -14,5 +14,7 @@ export const SURFACE: Surface = {
       one: part(async () => (await import("./chain")).ChainPage),
     },
   ],
+  queues: { internal: ["chains"] },
+  home: part(async () => (await import("./blocked")).BlockedChains),
   maker: { of: "chains", find: async (id) => [id, id] },
 };

@@ -4,7 +4,7 @@ import { SURFACES } from "hanbeon:surfaces";
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { call, curl, type EngineStatistics, type State } from "../../lib/api";
+import { call, curl, type EngineStatistics, type FailureGroup, type State } from "../../lib/api";
 import { ago, duration, number, short, since, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { link } from "../../lib/router";
@@ -25,6 +25,7 @@ import {
   shareOf,
   Waiting,
 } from "../../ui/parts";
+import { Attention } from "./attention";
 import { FirstSteps } from "./first_steps";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
@@ -46,13 +47,13 @@ export function Home(): JSX.Element {
   );
   const overview = useLoaded((left) => call("GET /api/engine/overview", {}, left), "", 10_000, null);
   const failures = useLoaded(
-    (left) => call("GET /api/engine/failures", { query: { limit: 8 } }, left),
+    (left) => call("GET /api/engine/failures", { query: { limit: 30 } }, left),
     "",
     30_000,
     null,
   );
   const running = useLoaded(
-    (left) => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }, left),
+    (left) => call("GET /api/engine/jobs", { query: { state: ["running"], own: true, limit: 12 } }, left),
     "",
     10_000,
   );
@@ -106,6 +107,7 @@ export function Home(): JSX.Element {
         </div>
       </div>
       {empty && <FirstSteps />}
+      {now && <Attention now={now} refresh={overview.refresh} />}
       {SURFACES.map(({ home }, index) => home && <Lazy key={index} part={home} of={{}} lines={1} />)}
       <div class="two">
         <Panel title={t("throughput")} actions={<Spans span={span.value} choose={(each) => (span.value = each)} />}>
@@ -137,7 +139,7 @@ export function Home(): JSX.Element {
                   {running.data.items.map((job) => (
                     <tr key={job.id}>
                       <td>
-                        <JobLink id={job.id} task={job.task} state={job.state} />
+                        <JobLink id={job.id} task={job.task} state={job.state} meta={job.meta} />
                       </td>
                       <td data-label={t("where")}>
                         <QueueName name={job.queue} />
@@ -185,7 +187,7 @@ export function Home(): JSX.Element {
         <Panel title={t("failuresWorth")}>
           {!failures.data ? (
             <Waiting />
-          ) : failures.data.items.length === 0 ? (
+          ) : worthALook(failures.data.items).length === 0 ? (
             <Empty>{t("noFailures")}</Empty>
           ) : (
             <table>
@@ -197,7 +199,7 @@ export function Home(): JSX.Element {
                 </tr>
               </thead>
               <tbody>
-                {failures.data.items.map((group) => (
+                {worthALook(failures.data.items).map((group) => (
                   <tr key={`${group.task} ${group.failure_type} ${group.message}`}>
                     <td class="stretch">
                       <a
@@ -229,6 +231,10 @@ export function Home(): JSX.Element {
     </>
   );
 }
+
+/** Without steps of chains: a chain is undone by design, and one that cannot be is named above. */
+const worthALook = (groups: FailureGroup[]): FailureGroup[] =>
+  groups.filter((each) => !each.task.startsWith("hanbeon.chain:")).slice(0, 8);
 
 /** How many jobs succeeded and failed in the last hour of what is shown, and how many minutes that is. */
 function lastHour(statistics: EngineStatistics | undefined): [number, number, number] {

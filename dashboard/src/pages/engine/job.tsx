@@ -5,12 +5,13 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, curl, type EngineAttempt, type EngineJobDetail, type Linked, type LogEntry } from "../../lib/api";
-import { duration, number, since, time } from "../../lib/format";
+import { duration, number, short, since, time } from "../../lib/format";
 import { useLoaded } from "../../lib/live";
 import { go, link } from "../../lib/router";
 import { momentText, reasonText } from "../../lib/server_texts";
-import { isText, t } from "../../lib/texts";
-import { type Command, Copies } from "../../ui/act";
+import { named } from "../../lib/surface";
+import { t } from "../../lib/texts";
+import { type Command, Copies, Crumb } from "../../ui/act";
 import {
   attempt,
   Bar,
@@ -24,6 +25,8 @@ import {
   StateMark,
   shareOf,
   Tree,
+  titleOf,
+  useHeading,
   Waiting,
   wordsOf,
 } from "../../ui/parts";
@@ -44,6 +47,7 @@ export function Job({ id }: { id: string }): JSX.Element {
   if (!job) return <Waiting lines={10} />;
   return (
     <>
+      <Trail job={job} />
       <Head job={job} refresh={loaded.refresh} />
       {!ENDED.includes(job.state) && <Why id={id} state={job.state} />}
       {job.error_message && <p class="failure">{`${job.failure_type ?? ""}: ${job.error_message}`}</p>}
@@ -189,7 +193,7 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
   return (
     <Panel
       class="jobhead"
-      title={job.task}
+      title={`${t("job")} ${short(job.id)}`}
       actions={
         <>
           {!ended && (
@@ -234,7 +238,8 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         </Fact>
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
-        {job.surface && <Made by={job.surface} path={job.path} />}
+        <Fact name={t("task")}>{job.task}</Fact>
+        {job.surface && <Made job={job} />}
         <Fact name={t("attempt")}>
           {[
             number(job.attempt),
@@ -271,18 +276,50 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
   );
 }
 
-/** The surface of a job, and what made it there, by its name. */
-function Made({ by, path }: { by: string; path: string | null }): JSX.Element {
-  const [, , of, id = ""] = (path ?? "").split("/");
+interface Making {
+  /** The surface's name for its objects, and the address of their list. */
+  list: string;
+  href: string;
+  /** The object that made the job, once it is found, and the address of its page. */
+  one: [name: string, href: string] | null;
+}
+
+/** What made a job: a schedule, an office, a chain, a workflow; null for one that was enqueued. */
+function useMaking(job: EngineJobDetail): Making | null {
+  const [, , of, id = ""] = (job.path ?? "").split("/");
   const surface = SURFACES.find(({ maker }) => maker?.of === of);
-  const { data } = useLoaded(async () => (await surface?.maker?.find(id)) ?? null, path ?? "", Infinity, null);
+  const { data } = useLoaded(async () => (await surface?.maker?.find(id)) ?? null, job.path ?? "", Infinity, null);
+  const [page] = surface?.pages ?? [];
+  if (!page) return null;
+  return { list: named(page.title), href: link([page.name]), one: data ? [data[0], link([page.name, data[1]])] : null };
+}
+
+/** Where the job is: the list, what made it, its name. */
+function Trail({ job }: { job: EngineJobDetail }): JSX.Element {
+  const making = useMaking(job);
+  const title = titleOf(job);
+  useHeading(title);
+  return (
+    <Crumb list={making?.one ? making.list : t("jobs")} href={making?.one ? making.href : link(["jobs"])}>
+      {making?.one && (
+        <>
+          <a href={making.one[1]}>{making.one[0]}</a> <span aria-hidden="true">›</span>{" "}
+        </>
+      )}
+      <b>{title}</b>
+    </Crumb>
+  );
+}
+
+function Made({ job }: { job: EngineJobDetail }): JSX.Element {
+  const making = useMaking(job);
   return (
     <Fact name={t("madeBy")}>
-      {isText(by) ? t(by) : by}
-      {data && (
+      {making ? <a href={making.href}>{making.list}</a> : job.surface}
+      {making?.one && (
         <>
           {" · "}
-          <a href={link([surface?.pages[0]?.name ?? "", data[1]])}>{data[0]}</a>
+          <a href={making.one[1]}>{making.one[0]}</a>
         </>
       )}
     </Fact>

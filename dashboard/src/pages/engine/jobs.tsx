@@ -19,10 +19,22 @@ import { type Text, t } from "../../lib/texts";
 import { Copies, quoted } from "../../ui/act";
 import { EmptyUntil } from "../../ui/first_commands";
 import { usePaged } from "../../ui/paged_table";
-import { attempt, Button, Empty, Failure, Panel, QueueName, StateMark, Waiting, wordsOf } from "../../ui/parts";
+import {
+  attempt,
+  Button,
+  Empty,
+  Failure,
+  Panel,
+  QueueName,
+  StateMark,
+  titleOf,
+  Waiting,
+  wordsOf,
+} from "../../ui/parts";
 import { exportList, type ListKind } from "./export_list";
+import { JobSearchBox } from "./job_search";
+import { type Fields, STATES } from "./job_tokens";
 
-const STATES: State[] = ["pending", "ready", "running", "succeeded", "failed", "cancelled"];
 const ENDED: State[] = ["succeeded", "failed", "cancelled"];
 const ACTIONS = ["cancel", "retry"] as const;
 const SURE = { cancel: "sureCancel", retry: "sureRetry" } as const;
@@ -30,7 +42,7 @@ const MOVABLE = {
   cancel: (state: State) => !ENDED.includes(state),
   retry: (state: State) => state === "failed" || state === "cancelled",
 };
-const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
+const FIELDS: { name: Exclude<keyof JobFilter, "state" | "own">; label: Text }[] = [
   { name: "id", label: "id" },
   { name: "task", label: "task" },
   { name: "queue", label: "queue" },
@@ -41,12 +53,25 @@ const FIELDS: { name: Exclude<keyof JobFilter, "state">; label: Text }[] = [
   { name: "created_after", label: "createdAfter" },
   { name: "created_before", label: "createdBefore" },
 ];
-const COLUMNS: Text[] = ["state", "task", "id", "queue", "role", "attempt", "created", "error"];
+const COLUMNS = ["state", "task", "id", "queue", "role", "attempt", "created", "error"] as const satisfies Text[];
+type Column = (typeof COLUMNS)[number];
+const WIDTHS: Record<Column, string> = {
+  state: "110px",
+  task: "minmax(110px, 1.6fr)",
+  id: "128px",
+  queue: "minmax(80px, 1fr)",
+  role: "minmax(60px, 0.6fr)",
+  attempt: "56px",
+  created: "96px",
+  error: "minmax(160px, 3fr)",
+};
 const PAGE = 200;
 const ROW_PX = 36;
 const BULK_ROUNDS = 10_000;
 
 type Query = Calls["GET /api/engine/jobs"]["query"];
+
+const showsBuiltIn = (query: URLSearchParams): boolean => query.has("builtin");
 
 function filterOf(query: URLSearchParams): JobFilter {
   const filter: JobFilter = {};
@@ -57,6 +82,8 @@ function filterOf(query: URLSearchParams): JobFilter {
   const given = (query.get("state") ?? "").split(",");
   const states = STATES.filter((each) => given.includes(each));
   if (states.length) filter.state = states;
+  // Of one task, of one queue or by its id, built-in ones are meant.
+  if (!showsBuiltIn(query) && !filter.task && !filter.queue && !filter.id) filter.own = true;
   return filter;
 }
 
@@ -112,6 +139,12 @@ export function Jobs(): JSX.Element {
   );
 }
 
+/** The fields of the search as texts, as the address has them. */
+function filledIn(given: Record<string, string>): Fields {
+  const { builtin: _, ...fields } = given;
+  return fields;
+}
+
 function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter }): JSX.Element {
   const given = Object.fromEntries(query);
   const chosen = filter.state ?? [];
@@ -121,6 +154,10 @@ function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter 
   const name = useSignal("");
   return (
     <Panel class="filters">
+      <JobSearchBox
+        fields={filledIn(given)}
+        search={(fields) => refine({ ...fields, ...(given.builtin ? { builtin: given.builtin } : {}) })}
+      />
       <div class="chips" role="group" aria-label={t("state")}>
         {STATES.map((state) => (
           <button
@@ -133,20 +170,31 @@ function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter 
             <StateMark state={state} />
           </button>
         ))}
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={showsBuiltIn(query)}
+            onChange={() => set("builtin", showsBuiltIn(query) ? "" : "1")}
+          />{" "}
+          {t("builtInJobs")}
+        </label>
       </div>
-      <div class="fields">
-        {FIELDS.map((field) => (
-          <label key={field.name}>
-            <span>{t(field.label)}</span>
-            <input
-              name={field.name}
-              value={given[field.name] ?? ""}
-              spellcheck={false}
-              onChange={(event) => set(field.name, event.currentTarget.value.trim())}
-            />
-          </label>
-        ))}
-      </div>
+      <details class="filterfields">
+        <summary>{t("fields")}</summary>
+        <div class="fields">
+          {FIELDS.map((field) => (
+            <label key={field.name}>
+              <span>{t(field.label)}</span>
+              <input
+                name={field.name}
+                value={given[field.name] ?? ""}
+                spellcheck={false}
+                onChange={(event) => set(field.name, event.currentTarget.value.trim())}
+              />
+            </label>
+          ))}
+        </div>
+      </details>
       <div class="row">
         {views.value.map((view) => (
           <span class="chip" key={view.name}>
@@ -259,7 +307,9 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
     matched.value = "";
   };
   const states = [filter.state ?? STATES].flat();
-  const moves = Object.keys(filter).length === 0 ? [] : ACTIONS.filter((each) => states.some(MOVABLE[each]));
+  const moves = Object.keys(filter).every((each) => each === "own")
+    ? []
+    : ACTIONS.filter((each) => states.some(MOVABLE[each]));
   return (
     <>
       <span role="status">{matched.value}</span>
@@ -290,10 +340,11 @@ function BulkMoves(props: { filter: JobFilter; selected: ReadonlySet<string>; af
 
 /** The command line with the same filter, if it has one: of the fields, it knows these. */
 function commandOf(name: "cancel" | "jobs", filter: JobFilter): { command?: string } {
-  const { state = [], ...rest } = filter;
+  const { state = [], own, ...rest } = filter;
   const states = [state ?? []].flat();
   const known = Object.keys(rest).every((each) => ["queue", "task", "role"].includes(each));
-  if (!known || (name === "cancel" && states.some((each) => ENDED.includes(each)))) return {};
+  if (!known || (name === "cancel" && own) || (name === "cancel" && states.some((each) => ENDED.includes(each))))
+    return {};
   const options = [
     ...states.map((each) => `--state ${each}`),
     ...Object.entries(rest).map(([each, value]) => `--${each} ${quoted(String(value))}`),
@@ -324,9 +375,14 @@ function Rows(props: {
     if (!changed.delete(id)) changed.add(id);
     props.select(changed);
   };
+  const columns = COLUMNS.filter(
+    (each) =>
+      (each !== "role" || rows.some((job) => job.role)) && (each !== "error" || rows.some((job) => job.error_message)),
+  );
+  const widths = { "--columns": ["20px", ...columns.map((each) => WIDTHS[each])].join(" ") };
   const allChosen = rows.length > 0 && selected.size === rows.length;
   return (
-    <div class="grid" role="table" aria-rowcount={rows.length}>
+    <div class="grid" role="table" aria-rowcount={rows.length} style={widths}>
       <div class="gridrow head" role="row">
         <span role="columnheader">
           <input
@@ -336,8 +392,8 @@ function Rows(props: {
             onChange={() => props.select(allChosen ? new Set() : new Set(rows.map((job) => job.id)))}
           />
         </span>
-        {COLUMNS.map((each) => (
-          <span key={each} role="columnheader">
+        {columns.map((each) => (
+          <span key={each} role="columnheader" data-col={each}>
             {t(each)}
           </span>
         ))}
@@ -356,28 +412,36 @@ function Rows(props: {
                 onChange={() => toggle(job.id)}
               />
             </span>
-            <span role="cell">
+            <span role="cell" data-col="state">
               <StateMark state={job.state} />
             </span>
-            <span role="cell" class="clip">
-              <a href={link(["jobs", job.id])}>{job.task}</a>
+            <span role="cell" data-col="task" class="clip">
+              <a href={link(["jobs", job.id])} title={job.task}>
+                {titleOf(job)}
+              </a>
             </span>
-            <span role="cell">
+            <span role="cell" data-col="id">
               <code title={job.id}>{short(job.id)}</code>
             </span>
-            <span role="cell" class="clip">
+            <span role="cell" data-col="queue" class="clip">
               <QueueName name={job.queue} />
             </span>
-            <span role="cell" class="clip">
-              {job.role ?? ""}
+            {columns.includes("role") && (
+              <span role="cell" data-col="role" class="clip">
+                {job.role ?? ""}
+              </span>
+            )}
+            <span role="cell" data-col="attempt">
+              {job.attempt || ""}
             </span>
-            <span role="cell">{job.attempt || ""}</span>
-            <span role="cell" title={time(job.created_at)}>
+            <span role="cell" data-col="created" title={time(job.created_at)}>
               {ago(job.created_at)}
             </span>
-            <span role="cell" class="clip failedtext" title={job.error_message ?? ""}>
-              {job.error_message ?? ""}
-            </span>
+            {columns.includes("error") && (
+              <span role="cell" data-col="error" class="clip failedtext" title={job.error_message ?? ""}>
+                {job.error_message ?? ""}
+              </span>
+            )}
           </div>
         ))}
         <div style={{ height: `${(rows.length - last) * ROW_PX}px` }} />

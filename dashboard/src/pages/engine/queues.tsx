@@ -3,13 +3,16 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type EngineQueue, type QueueChange } from "../../lib/api";
 import { duration, number } from "../../lib/format";
+import { isInternal } from "../../lib/own_queues";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
 import { type Command, Copies, quoted } from "../../ui/act";
 import { PagedTable, usePaged } from "../../ui/paged_table";
 import { attempt, Bar, Button, Empty, QueueName } from "../../ui/parts";
+import { Sparkline } from "./sparkline";
 
 const PAGE = 100;
+const DRAWN = 20;
 
 export function Queues(): JSX.Element {
   const name = place.value.query.get("name") ?? "";
@@ -18,6 +21,8 @@ export function Queues(): JSX.Element {
     name,
     5_000,
   );
+  const all = place.value.query.get("all") !== null;
+  const shown = queues.rows.filter((each) => all || name || !isInternal(each.name));
   const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
     await attempt(async () => {
       const changed = await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body });
@@ -35,8 +40,12 @@ export function Queues(): JSX.Element {
           aria-label={t("queueName")}
           value={name}
           spellcheck={false}
-          onInput={(event) => refine({ name: event.currentTarget.value.trim() })}
+          onInput={(event) => refine({ name: event.currentTarget.value.trim(), all: all ? "1" : "" })}
         />
+        <label class="check">
+          <input type="checkbox" checked={all} onChange={() => refine({ name, all: all ? "" : "1" })} />{" "}
+          {t("internalQueues")}
+        </label>
         <Copies
           of={[
             {
@@ -49,7 +58,7 @@ export function Queues(): JSX.Element {
       </div>
       <PagedTable
         class="queues stacked"
-        of={queues}
+        of={{ ...queues, rows: shown }}
         empty={
           name ? (
             <Empty>{t("noQueueMatches")}</Empty>
@@ -61,6 +70,7 @@ export function Queues(): JSX.Element {
         head={
           <>
             <th>{t("queue")}</th>
+            <th class="r">{t("pending")}</th>
             <th class="r">{t("ready")}</th>
             <th class="r">{t("running")}</th>
             <th class="r">{t("failed")}</th>
@@ -72,8 +82,8 @@ export function Queues(): JSX.Element {
           </>
         }
       >
-        {queues.rows.map((queue) => (
-          <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
+        {shown.map((queue, index) => (
+          <Row key={queue.name} queue={queue} isDrawn={index < DRAWN} change={(body) => change(queue, body)} />
         ))}
       </PagedTable>
     </>
@@ -96,7 +106,20 @@ function commandsOf(queue: EngineQueue, limit: number): Command[] {
   ];
 }
 
-function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange) => Promise<void> }): JSX.Element {
+/** How much of its slots the queue used in the span of its numbers; without a limit, how many were busy on average. */
+function utilisation(queue: EngineQueue): string {
+  const busy = queue.run ? (queue.run.mean * queue.run.count) / queue.seconds : 0;
+  return queue.max_concurrent ? `${number((100 * busy) / queue.max_concurrent)} %` : t("busy", number(busy, 1));
+}
+
+interface RowProps {
+  queue: EngineQueue;
+  /** Its last hour is drawn: that of each is a request. */
+  isDrawn: boolean;
+  change: (body: QueueChange) => Promise<void>;
+}
+
+function Row({ queue, isDrawn, change }: RowProps): JSX.Element {
   const limit = useSignal<string | null>(null);
   const waiting = queue.states.ready ?? 0;
   const running = queue.states.running ?? 0;
@@ -111,6 +134,9 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
         </a>{" "}
         {queue.paused && <span class="badge">{t("paused")}</span>}
       </td>
+      <td class="r" data-label={t("pending")}>
+        <a href={place("pending")}>{number(queue.states.pending ?? 0)}</a>
+      </td>
       <td class="r" data-label={t("ready")}>
         <a href={place("ready")}>{number(waiting)}</a>
       </td>
@@ -120,7 +146,12 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
       <td class="r" data-label={t("failed")}>
         <a href={place("failed")}>{number(queue.states.failed ?? 0)}</a>
       </td>
-      <td data-label={t("load")}>{queue.max_concurrent ? <Bar share={running / queue.max_concurrent} /> : "–"}</td>
+      <td class="load" data-label={t("load")}>
+        {queue.max_concurrent > 0 && <Bar share={running / queue.max_concurrent} />}
+        <span>
+          {isDrawn && <Sparkline queue={queue.name} />} <small class="faint">{utilisation(queue)}</small>
+        </span>
+      </td>
       <td class="r" data-label={t("waitBefore")}>
         {queue.wait ? duration(queue.wait.p50) : "–"}
       </td>

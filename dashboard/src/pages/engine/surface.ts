@@ -1,5 +1,5 @@
 // Pages of the engine: jobs and queues, and those of the installation.
-import { call } from "../../lib/api";
+import { call, isAdmin } from "../../lib/api";
 import { part, type Surface } from "../../lib/surface";
 
 const installation = () => import("./installation");
@@ -41,6 +41,8 @@ export const SURFACE: Surface = {
       group: "system",
       order: 20,
       list: part(async () => (await import("./dead_letters")).DeadLetters),
+      used: async () =>
+        isAdmin() && (await call("GET /api/engine/deadletters", { query: { limit: 1 } })).items.length > 0,
     },
     {
       name: "actions",

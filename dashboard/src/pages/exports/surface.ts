@@ -1,4 +1,5 @@
 // The page of exports.
+import { call } from "../../lib/api";
 import { part, type Surface, type Title } from "../../lib/surface";
 
 export const NAME: Title = { en: "Exports", ko: "내보내기" };
@@ -11,6 +12,8 @@ export const SURFACE: Surface = {
       group: "automation",
       order: 50,
       list: part(async () => (await import("./exports")).Exports),
+      used: async () => (await call("GET /api/replays", { query: { size: 1 } })).total > 0,
     },
   ],
+  queues: { internal: ["exports"] },
 };

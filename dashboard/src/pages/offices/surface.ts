@@ -15,6 +15,10 @@ export const SURFACE: Surface = {
       one: part(async () => (await import("./offices")).OfficePage),
     },
   ],
+  queues: {
+    internal: ["webhook", "notification", "webhook-test"],
+    named: { prefix: "office:", find: async (id) => (await call("GET /api/offices/{id}", { path: { id } })).name },
+  },
   maker: { of: "offices", find: async (id) => [(await call("GET /api/offices/{id}", { path: { id } })).name, id] },
   finds: {
     kind: { en: "office", ko: "오피스" },

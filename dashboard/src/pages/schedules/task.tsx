@@ -10,7 +10,7 @@ import { t } from "../../lib/texts";
 import { Copies, Crumb, quoted } from "../../ui/act";
 import { ArgumentFields, type Arguments } from "../../ui/arguments";
 import { Chart } from "../../ui/chart";
-import { Button, Empty, Failure, Panel, StateMark, say, Waiting, wordsOf } from "../../ui/parts";
+import { Button, Empty, Failure, Panel, StateMark, say, useHeading, Waiting, wordsOf } from "../../ui/parts";
 import { TASKS } from "./names";
 import { statisticsOf, type TaskStatistics } from "./task_statistics";
 import { w } from "./task_texts";
@@ -22,6 +22,7 @@ const LISTED = 20;
 export function TaskPage({ id }: { id: string }): JSX.Element {
   const path = { task_id: id };
   const task = useLoaded((left) => call("GET /api/tasks/{task_id}", { path }, left), id, 30_000, null);
+  useHeading(id);
   const isOpen = useSignal(place.value.query.has("new"));
   if (task.problem && !task.data) return <Failure problem={task.problem} />;
   if (!task.data) return <Waiting lines={8} />;

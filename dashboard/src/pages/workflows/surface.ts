@@ -14,6 +14,7 @@ export const SURFACE: Surface = {
       list: part(async () => (await import("./workflows")).Workflows),
     },
   ],
+  queues: { internal: ["workflows", "workflow-tasks", "workflow-notices"] },
   maker: { of: "workflows", find: async (id) => [(await call("GET /api/workflows/{id}", { path: { id } })).name, id] },
   finds: {
     kind: { en: "workflow", ko: "워크플로우" },

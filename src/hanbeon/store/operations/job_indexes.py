@@ -43,6 +43,8 @@ class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
     failure_type: str | None = None
     created_after: int | None = None
     created_before: int | None = None
+    own: bool = False
+    """Only jobs of users' tasks, without those of built-in ones."""
 
 
 class Index(Protocol):

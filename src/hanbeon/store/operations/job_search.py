@@ -145,6 +145,7 @@ def _values(search: JobSearch) -> tuple[object, ...]:
         *(states, search.queue, search.task, search.role, search.key, search.failure_type),
         *(search.created_after, search.created_before, search.text),
         *((None, None) if search.id is None else _id_range(search.id)),
+        int(search.own),
     )
 
 

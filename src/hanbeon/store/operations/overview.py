@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.reserved_queues import counted_prefixes, reserved_prefix
 from hanbeon.store.operations import queries, tallies
-from hanbeon.store.operations.queues import QueuePage, queues_after, queues_by_id
+from hanbeon.store.operations.queues import QueuePage, QueueRecord, queues_after, queues_by_id
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 
 class LateQueue(NamedTuple):
-    """A queue that is not paused, and how long its oldest ready job has waited."""
+    """A queue, and how long its oldest ready job has waited."""
 
     name: str
     waited_us: int
@@ -27,6 +27,8 @@ class Overview(NamedTuple):
     oldest_ready_us: int | None
     late: list[LateQueue]
     """The longest wait first."""
+    paused: list[LateQueue]
+    """Those that are paused with ready jobs, however long these have waited."""
     workers: int
     slots: int
 
@@ -38,18 +40,25 @@ async def read_overview(tx: Tx, alive_within_us: int, late_us: int, batches: tal
     """
     states = await tallies.counts(tx, None, batches)
     waits = await tallies.longest_waits(tx) if states[State.READY] > 0 else {}
-    slow = [queue_id for queue_id, waited in waits.items() if waited > late_us]
-    late = [LateQueue(each.name, waits[each.id]) for each in await queues_by_id(tx, slow) if not each.paused]
+    waiting = await queues_by_id(tx, waits) if waits else []
+    late = [each for each in waiting if not each.paused and waits[each.id] > late_us]
+    paused = [each for each in waiting if each.paused]
     capacity = (await tx.fetch("capacity", alive_within_us))[0]
     return Overview(
         at=await queries.now_us(tx),
         states=states,
         queues=(await tx.fetch("queue_count"))[0]["queues"],
         oldest_ready_us=max(waits.values(), default=None),
-        late=sorted(late, key=lambda each: -each.waited_us),
+        late=_by_wait(late, waits),
+        paused=_by_wait(paused, waits),
         workers=capacity["workers"],
         slots=capacity["slots"],
     )
+
+
+def _by_wait(queues: Iterable[QueueRecord], waits: Mapping[int, int]) -> list[LateQueue]:
+    found = [LateQueue(each.name, waits[each.id]) for each in queues]
+    return sorted(found, key=lambda each: -each.waited_us)
 
 
 async def queue_page(

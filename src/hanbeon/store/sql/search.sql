@@ -77,7 +77,8 @@ WHERE v.seq > $1 AND v.seq < $2
   AND (CAST($11 AS text) IS NULL OR NOT @built_in AND @contains(v.args; $11))
   AND (CAST($12 AS @uuid) IS NULL OR v.id >= $12)
   AND (CAST($13 AS @uuid) IS NULL OR v.id <= $13)
-ORDER BY v.seq DESC LIMIT $14
+  AND (CAST($14 AS integer) = 0 OR NOT @built_in)
+ORDER BY v.seq DESC LIMIT $15
 
 -- name: search_jobs_among
 -- Like `search_jobs`, of the jobs with these numbers.
@@ -94,7 +95,8 @@ WHERE v.seq @in($1 bigint)
   AND (CAST($10 AS text) IS NULL OR NOT @built_in AND @contains(v.args; $10))
   AND (CAST($11 AS @uuid) IS NULL OR v.id >= $11)
   AND (CAST($12 AS @uuid) IS NULL OR v.id <= $12)
-ORDER BY v.seq DESC LIMIT $13
+  AND (CAST($13 AS integer) = 0 OR NOT @built_in)
+ORDER BY v.seq DESC LIMIT $14
 
 -- name: search_keys
 -- Seqs of jobs before $2 with the idempotency key or the unique key $1, newest first, up to $3.

@@ -47,6 +47,7 @@ class EngineJobQueryFields(TypedDict, total=False):
     failure_type: str | None
     created_after: str | None
     created_before: str | None
+    own: bool | None
     cursor: str | None
     limit: int
 
@@ -93,6 +94,7 @@ class JobFilterFields(TypedDict, total=False):
     failure_type: str | None
     created_after: str | None
     created_before: str | None
+    own: bool | None
 
 
 class NewEngineJobFields(TypedDict, total=False):

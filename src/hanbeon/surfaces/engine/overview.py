@@ -9,7 +9,7 @@ LATE_MOST = 10
 
 
 class LateQueue(Result, frozen=True, kw_only=True):
-    """A queue that is not paused and whose oldest ready job has waited for more than a minute."""
+    """A queue with the wait of its oldest ready job: more than a minute, or any while it is paused."""
 
     name: str
     oldest_ready: float
@@ -18,7 +18,8 @@ class LateQueue(Result, frozen=True, kw_only=True):
 class EngineOverview(Result, frozen=True, kw_only=True):
     """The numbers of the whole installation, for pages that show them all the time. Durations are seconds.
 
-    `late`: the first of the `late_queues`, the longest wait first. Waits are those of the first thousand lanes with
+    `late`: the first of the `late_queues`, which are not paused, the longest wait first. `paused`: the first of the
+    `paused_queues` with ready jobs. Waits are those of the first thousand lanes with
     ready jobs. `workers`: those that are alive; `slots`: how many jobs they can run at once.
     """
 
@@ -28,5 +29,7 @@ class EngineOverview(Result, frozen=True, kw_only=True):
     oldest_ready: float | None
     late_queues: int
     late: list[LateQueue]
+    paused_queues: int
+    paused: list[LateQueue]
     workers: int
     slots: int

@@ -57,7 +57,10 @@ Limit = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class JobFilter(Request, frozen=True, kw_only=True):
-    """Jobs that match every given field. `state`: one or several; `key`: a concurrency, unique or idempotency key."""
+    """Jobs that match every given field. `state`: one or several; `key`: a concurrency, unique or idempotency key.
+
+    `own`: only jobs of users' tasks, without steps of chains and other built-in ones.
+    """
 
     state: list[State] | State | UnsetType | None = UNSET
     queue: Name | UnsetType | None = UNSET
@@ -69,6 +72,7 @@ class JobFilter(Request, frozen=True, kw_only=True):
     failure_type: Name | UnsetType | None = UNSET
     created_after: Moment | UnsetType | None = UNSET
     created_before: Moment | UnsetType | None = UNSET
+    own: bool | UnsetType | None = UNSET
 
 
 class EngineJobQuery(JobFilter, frozen=True, kw_only=True):

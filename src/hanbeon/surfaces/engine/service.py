@@ -29,7 +29,7 @@ from hanbeon.store.backends import absolute_url
 from hanbeon.store.operations import actions, queries, tallies, tasks
 from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
-from hanbeon.store.operations.overview import queue_page, read_overview
+from hanbeon.store.operations.overview import LateQueue, queue_page, read_overview
 from hanbeon.store.operations.queues import QueueRecord, add_queue, change_queue
 from hanbeon.store.operations.tallies import statistics
 from hanbeon.store.tx import Tx
@@ -63,10 +63,9 @@ class Engine(EngineDeadLetters):
             queues=found.queues,
             oldest_ready=None if waited is None else waited / MICROS,
             late_queues=len(found.late),
-            late=[
-                overview.LateQueue(name=each.name, oldest_ready=each.waited_us / MICROS)
-                for each in found.late[: overview.LATE_MOST]
-            ],
+            late=_waiting(found.late),
+            paused_queues=len(found.paused),
+            paused=_waiting(found.paused),
             workers=found.workers,
             slots=found.slots,
         )
@@ -281,6 +280,13 @@ class Engine(EngineDeadLetters):
                 for name, field in Settings.model_fields.items()
             ]
         )
+
+
+def _waiting(queues: list[LateQueue]) -> list[overview.LateQueue]:
+    return [
+        overview.LateQueue(name=each.name, oldest_ready=each.waited_us / MICROS)
+        for each in queues[: overview.LATE_MOST]
+    ]
 
 
 def _number(given: int | str, missing: Rule) -> int:

@@ -6,7 +6,7 @@ export const SURFACE: Surface = {
     {
       name: "reminders",
       title: { en: "Reminders", ko: "알림" },
-      group: "surfaces",
+      group: "automation",
       order: 90,
       list: part(async () => (await import("./reminders")).Reminders),
     },
