@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ import msgspec
 
 from hanbeon.domain.batch import Batch, JobTemplate, template_of
 from hanbeon.domain.job import NewJob, check_keys, check_own
-from hanbeon.errors import InvalidInput, UnknownTask
+from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
 from hanbeon.settings import Settings
@@ -26,7 +27,7 @@ _KIND = slice(1, -1)
 assert (JobRequest.__struct_fields__[0], JobRequest.__struct_fields__[-1]) == ("id", "args")
 
 
-def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: Any) -> JobRequest[Any]:
+def request_of(tasks: Registry, task: Any, args: Any, options: Any) -> JobRequest[Any]:
     """Return the request for `enqueue(task, args, **options)`; `task` is a request, a task, or a task's name."""
     if "args" in options:
         raise InvalidInput(Rule("args_by_position"), field="args")
@@ -36,7 +37,15 @@ def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, optio
         request = task
     elif isinstance(task, Task | str):
         known = tasks.get(task) if isinstance(task, str) else task
+        if not (args is None or isinstance(args, Mapping)):
+            example = '{"name": value}'
+            raise ArgumentsDoNotFit(
+                Rule("arguments_by_name", example=example, task=known.name, got=quoted(args)), field="args"
+            )
         request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
+    elif inspect.iscoroutine(task):
+        task.close()  # It never runs, and is no news to Python.
+        raise InvalidInput(Rule("task_was_called", task=task.__name__), field="task")
     else:
         raise InvalidInput(Rule("must_be", what=Rule("task_request"), got=quoted(task)), field="task")
     return request.set(**options) if options else request

@@ -70,8 +70,58 @@ def check_names(given: Iterable[str], known: Collection[str], owner: str) -> Non
     """Reject the first unknown name, suggesting the nearest known one."""
     for name in given:
         if name not in known:
-            rule = Rule("no_such_option", owner=owner, nearest=suggested(name, known), known=sorted(known))
+            nearest, instead = _instead_of(name, frozenset(known))
+            rule = Rule("no_such_option", owner=owner, instead=instead, nearest=nearest, known=sorted(known))
             raise InvalidInput(rule, field=name)
+
+
+# Of Celery, RQ, Dramatiq, Huey, APScheduler and Procrastinate.
+_CALLED_HERE = {
+    **dict.fromkeys(("retry", "max_retries", "max_attempts", "num_retries"), "retries"),
+    **dict.fromkeys(("default_retry_delay", "retry_wait", "min_backoff", "retry_interval"), "retry_delay"),
+    **dict.fromkeys(("retry_backoff", "backoff_strategy"), "backoff"),
+    "retry_jitter": "jitter",
+    **dict.fromkeys(("autoretry_for", "retry_for", "retry_exceptions", "retry_when"), "retry_on"),
+    **dict.fromkeys(("dont_autoretry_for", "throws"), "no_retry_on"),
+    **dict.fromkeys(("time_limit", "job_timeout", "max_age_seconds"), "timeout"),
+    "soft_time_limit": "soft_timeout",
+    **dict.fromkeys(("queue_name", "routing_key", "exchange"), "queue"),
+    **dict.fromkeys(("countdown", "enqueue_in"), "delay"),
+    **dict.fromkeys(("eta", "scheduled_at", "at", "enqueue_at", "schedule_at"), "run_at"),
+    **dict.fromkeys(("task_id", "job_id", "message_id"), "id"),
+    **dict.fromkeys(("depends_on", "dependencies"), "after"),
+    **dict.fromkeys(("queueing_lock", "unique"), "unique_key"),
+    "lock": "concurrency_key",
+    **dict.fromkeys(("ignore_result", "store_result", "store_results", "result_ttl"), "keep_result"),
+    "ttl": "expires",
+}
+"""Names of options in other libraries, and those that do the same here."""
+_INSTEAD = {
+    **dict.fromkeys(("rate_limit", "rate_limits", "rate", "throttle"), "instead_of_rate_limit"),
+    **dict.fromkeys(
+        ("link", "link_error", "on_success", "on_failure", "callbacks", "errbacks"), "instead_of_callbacks"
+    ),
+    **dict.fromkeys(("countdown", "eta", "delay", "run_at", "at"), "instead_of_task_time"),
+    **dict.fromkeys(("cron", "every", "interval", "crontab", "trigger", "periodic"), "instead_of_task_schedule"),
+    **dict.fromkeys(("misfire_grace_time", "coalesce", "max_instances"), "instead_of_task_misfire"),
+    **dict.fromkeys(("bind", "pass_context", "takes_context", "context"), "instead_of_bind"),
+    **dict.fromkeys(("acks_late", "reject_on_worker_lost", "acks_on_failure_or_timeout"), "instead_of_acks_late"),
+    **dict.fromkeys(("serializer", "compression"), "instead_of_serializer"),
+    **dict.fromkeys(("unique", "queueing_lock", "unique_key", "lock", "concurrency_key"), "instead_of_task_key"),
+}
+"""Rules that say what to write for options of other libraries that are no option here, or not of this owner."""
+_OF_WORK = ("queue", "max_concurrent")
+"""Of these, tasks and jobs have the first, and queues the second."""
+
+
+def _instead_of(name: str, known: frozenset[str]) -> tuple[str | None, Rule | None]:
+    """Return the nearest known option as an error quotes it, or what to write instead; perhaps neither."""
+    here = _CALLED_HERE.get(name)
+    if here in known:
+        return quoted(here), None
+    if name in _INSTEAD and not known.isdisjoint(_OF_WORK):
+        return None, Rule(_INSTEAD[name])
+    return suggested(name, known), None
 
 
 def texts(value: Any, field: str) -> tuple[str, ...]:
