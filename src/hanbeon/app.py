@@ -40,7 +40,7 @@ from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import open_store
 from hanbeon.store.batch_cancel import cancel_where
 from hanbeon.store.operations import queues as queue_rows
-from hanbeon.store.operations.cancel import CancelFilter, mark_done, reprioritise, requeue
+from hanbeon.store.operations.cancel import CancelFilter, RetryNote, mark_done, reprioritise, requeue
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -54,7 +54,7 @@ from hanbeon.surfaces.installation import Installation
 from hanbeon.surfaces.store_parts import add_surfaces, migrate
 from hanbeon.surfaces.surface import Declarations, Surface, load
 from hanbeon.tasks import import_guard
-from hanbeon.tasks.build import check_requests, new_job, new_jobs, request_of
+from hanbeon.tasks.build import check_requests, new_job, new_jobs, packed_args, request_of
 from hanbeon.tasks.definitions import TaskDefinitions
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
@@ -317,9 +317,20 @@ class App(TaskDefinitions, Installation):
         filter = CancelFilter(queue=queue, task=task, role=role, work_item=work_item, states=chosen)
         return await cancel_where(self.store, filter)
 
-    async def retry(self, job: Job[Any] | str) -> State:
-        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
-        return await self.store.write(lambda tx: requeue(tx, self.store.lanes, _id(job)))
+    async def retry(
+        self, job: Job[Any] | str, *, comment: str | None = None, args: Mapping[str, Any] | None = None
+    ) -> State:
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue.
+
+        Its next attempts find the comment as `ctx.comment`, and get the arguments that are given.
+        """
+        check_comment(comment, required=False)
+        packed = None
+        if args is not None:
+            task = (await self.store.job(_id(job))).task
+            packed = packed_args(self.tasks, task, args, self.settings.max_payload_bytes)
+        note = RetryNote(current_user(), comment, packed)
+        return await self.store.write(lambda tx: requeue(tx, self.store.lanes, _id(job), note))
 
     async def mark_done(self, job: Job[Any] | str, comment: str, *, result: Any = None) -> None:
         """Mark a failed or cancelled job as done, and say why; its dependents go on as if it had succeeded."""

@@ -24,6 +24,16 @@ async def test_several_jobs_are_cancelled_and_retried_by_id(kit: TestKit, kit_ur
     }
 
 
+async def test_retry_takes_a_comment_and_other_arguments(kit: TestKit, kit_url: str) -> None:
+    failed = await kit.make_job(state="failed")
+    options = ("--comment", "the disk was full", "--args", '{"a": 1}', "--database", kit_url)
+    assert (await call("retry", failed.id, *options)).lines == [f"{failed.id} ready"]
+    assert (await failed.record()).args == '{"a":1}'
+    refused = await call("retry", failed.id, "--args", "[1]", "--database", kit_url)
+    assert (refused.code, refused.out) == (2, "")
+    assert "args: must be" in refused.err
+
+
 async def test_jobs_are_marked_as_done_with_a_result(kit: TestKit, kit_url: str) -> None:
     failed, ready = await kit.make_job(state="failed"), await kit.make_job()
     options = ("--comment", "it is on paper", "--result", '{"pages": 2}', "--database", kit_url)
@@ -151,7 +161,7 @@ async def test_job_and_explain_show_the_traceback(kit: TestKit, kit_url: str) ->
         (("cancel", "--state", "failed"), 2, "must be one of pending, ready, running"),
         (("cancel", "--state", "gone"), 2, "--state"),
         (("retry",), 2, "ID"),
-        (("retry", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
+        (("retry", "x"), 2, "must be the id of a job as `hanbeon jobs"),
         (("retry", _NOBODY), 3, "no job has the id"),
         (("mark-done", _NOBODY), 2, "--comment"),
         (("mark-done", _NOBODY, "-c", ""), 2, "comment: must be a string of 1 to 2000 characters"),
@@ -161,7 +171,7 @@ async def test_job_and_explain_show_the_traceback(kit: TestKit, kit_url: str) ->
         (("priority", _NOBODY, "--to", "high"), 2, "--to"),
         (("priority", _NOBODY, "--to", "9999999999"), 2, "must be an integer from"),
         (("priority", _NOBODY, "--to", "1"), 3, "no job has the id"),
-        (("explain", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
+        (("explain", "x"), 2, "must be the id of a job as `hanbeon jobs"),
         (("explain", _NOBODY), 3, "no job has the id"),
     ],
 )

@@ -34,7 +34,7 @@ _CODES: dict[str, Iterable[str]] = {
 _VALUES = {
     "explanation": ExplanationReason.__annotations__.keys(),
     "dead_letter": {*DeadLetter.__struct_fields__, "value"},
-    "moment": {"queue", "attempt", "why", "user", "comment"},
+    "moment": {"queue", "attempt", "why", "by", "said"},
     "note": {"date", "wall", "at"},
     "phase": set(),
     "problem": {"detail", "state"},

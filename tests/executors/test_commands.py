@@ -54,6 +54,7 @@ async def test_a_command_gets_its_arguments_in_three_ways(commands: CommandBench
         "HANBEON_ATTEMPT": "1",
         "HANBEON_FENCE": "1",
         "HANBEON_RETRY_COUNT": "0",
+        "HANBEON_COMMENT": "",
         "HANBEON_SESSION_ID": session_id(job.id, 1),
         "HANBEON_IDEMPOTENCY_KEY": job.id,
         "HANBEON_FD": "3",

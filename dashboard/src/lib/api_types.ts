@@ -355,6 +355,10 @@ export type EngineQueues = {
   items: Array<EngineQueue>;
   next_cursor: null | string;
 };
+export type EngineRetry = {
+  comment?: null | string;
+  args?: Record<string, unknown> | null;
+};
 export type EngineSettings = {
   items: Array<Setting>;
 };
@@ -601,6 +605,10 @@ export type JobQueueStats = {
   cancelled: number;
   avg_completion_time: number;
 };
+export type JobRetry = {
+  comment?: null | string;
+  args?: Record<string, unknown> | null;
+};
 export type JobSchedulerConfig = {
   maxConcurrentJobs?: number;
   maxConcurrentByRole?: Record<string, number>;
@@ -665,7 +673,7 @@ export type ManualRun = {
 export type MessageType = "job_cancelled" | "job_completed" | "job_failed" | "job_ready" | "job_retrying" | "job_started" | "job_timeout" | "webhook_test";
 export type Misfire = "all" | "coalesce" | "skip";
 export type Mode = "delayed" | "immediate" | "recurring" | "scheduled";
-export type MomentType = "cancelled" | "completed" | "created" | "deadline" | "dispatched" | "due" | "failed" | "lost" | "marked_done" | "released" | "retry" | "started" | "stop_requested" | "succeeded" | "timeout";
+export type MomentType = "cancelled" | "completed" | "created" | "deadline" | "dispatched" | "due" | "failed" | "lost" | "marked_done" | "released" | "requeued" | "retry" | "started" | "stop_requested" | "succeeded" | "timeout";
 export type Monitor = {
   pending: number;
   running: number;
@@ -1264,7 +1272,7 @@ export interface Calls {
   "GET /api/engine/jobs/{jobId}/log": { path: { jobId: string }; query: { attempt?: number; after?: string; limit?: number }; body: undefined; result: Log };
   "GET /api/engine/jobs/{jobId}/explain": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
   "POST /api/engine/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
-  "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: EngineJob };
+  "POST /api/engine/jobs/{jobId}/retry": { path: { jobId: string }; query: Record<string, never>; body: EngineRetry; result: EngineJob };
   "POST /api/engine/jobs/{jobId}/mark-done": { path: { jobId: string }; query: Record<string, never>; body: EngineMarkDone; result: EngineJob };
   "PATCH /api/engine/jobs/{jobId}/priority": { path: { jobId: string }; query: Record<string, never>; body: EnginePriority; result: EngineJob };
   "GET /api/engine/overview": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineOverview };
@@ -1300,7 +1308,7 @@ export interface Calls {
   "GET /api/offices/{id}/jobs/{jobId}": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: JobDetail };
   "GET /api/offices/{id}/jobs/{jobId}/log": { path: { id: string; jobId: string }; query: { attempt?: number; after?: string; limit?: number }; body: undefined; result: Log };
   "GET /api/offices/{id}/jobs/{jobId}/explain": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
-  "POST /api/offices/{id}/jobs/{jobId}/retry": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Job };
+  "POST /api/offices/{id}/jobs/{jobId}/retry": { path: { id: string; jobId: string }; query: Record<string, never>; body: JobRetry; result: Job };
   "POST /api/offices/{id}/jobs/{jobId}/cancel": { path: { id: string; jobId: string }; query: Record<string, never>; body: undefined; result: Job };
   "POST /api/offices/{id}/jobs/{jobId}/mark-done": { path: { id: string; jobId: string }; query: Record<string, never>; body: JobMarkDone; result: Job };
   "PATCH /api/offices/{id}/jobs/{jobId}/priority": { path: { id: string; jobId: string }; query: Record<string, never>; body: Priority; result: Job };

@@ -70,10 +70,11 @@ export function momentText(moment: Moved, queue: string, attempts: EngineAttempt
   const why = found?.failure_type
     ? ` (${found.failure_type})${found.error_message ? `: ${found.error_message}` : ""}`
     : "";
-  const { user, comment } = moment;
+  const by = moment.user ? `${moment.user} 님이 ` : "";
+  const said = moment.comment ? `: ${moment.comment}` : "";
   const of = attempt !== null && (type === "failed" || type === "cancelled") ? ".attempt" : "";
-  const key = type + (comment != null && user == null ? ".program" : of);
-  return translated("moment", key, { attempt, queue: queueName(queue), why, user, comment }) ?? moment.text;
+  const key = type + (moment.changes?.args ? ".args" : of);
+  return translated("moment", key, { attempt, queue: queueName(queue), why, by, said }) ?? moment.text;
 }
 
 /** Why a message could not be used. */

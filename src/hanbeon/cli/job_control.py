@@ -25,15 +25,28 @@ if TYPE_CHECKING:
     from hanbeon.surfaces.installation import Installation
 
 
-def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
+def retry(
+    ids: JobIds,
+    comment: Annotated[
+        str | None, typer.Option("--comment", "-c", metavar="TEXT", help="A comment for their next attempts.")
+    ] = None,
+    args: Annotated[
+        str | None, typer.Option(metavar="JSON", help='All arguments of their next attempts, such as {"path": "a"}.')
+    ] = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
     """Retry failed or cancelled jobs, with their full number of retries."""
+    from hanbeon.cli.arguments import json_of
     from hanbeon.cli.bulk_jobs import for_each_job
 
-    for_each_job(database, ids, _retry, json=json)
+    given = {"comment": comment, "args": None if args is None else json_of("args", args)}
+    fields: Any = {name: value for name, value in given.items() if value is not None}
 
+    async def again(installation: Installation, job_id: str) -> State:
+        return (await installation.engine.retry(job_id, **fields)).state
 
-async def _retry(installation: Installation, job_id: str) -> State:
-    return (await installation.engine.retry(job_id)).state
+    for_each_job(database, ids, again, json=json)
 
 
 def mark_done(

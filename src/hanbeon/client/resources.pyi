@@ -131,7 +131,7 @@ class Engine(Resource):
         """Explain why a job is not running."""
     def cancel(self, job: str) -> EngineCancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
-    def retry(self, job: str) -> EngineJob:
+    def retry(self, job: str, *, comment: str | None = ..., args: Mapping[str, Any] | None = ...) -> EngineJob:
         """Run a failed or cancelled job again."""
     def mark_done(self, job: str, comment: str, *, result: Any = ...) -> EngineJob:
         """Mark a failed or cancelled job as done, and say why."""
@@ -243,7 +243,7 @@ class AsyncEngine(Resource):
         """Explain why a job is not running."""
     async def cancel(self, job: str) -> EngineCancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
-    async def retry(self, job: str) -> EngineJob:
+    async def retry(self, job: str, *, comment: str | None = ..., args: Mapping[str, Any] | None = ...) -> EngineJob:
         """Run a failed or cancelled job again."""
     async def mark_done(self, job: str, comment: str, *, result: Any = ...) -> EngineJob:
         """Mark a failed or cancelled job as done, and say why."""
@@ -412,7 +412,9 @@ class Office(Resource):
     def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    def retry(self, job: OfficesJob | str) -> OfficesJob:
+    def retry(
+        self, job: OfficesJob | str, *, comment: str | None = ..., args: Mapping[str, Any] | None = ...
+    ) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
     def cancel(self, job: OfficesJob | str) -> CancelAnswer:
@@ -524,7 +526,9 @@ class AsyncOffice(Resource):
     async def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    async def retry(self, job: OfficesJob | str) -> OfficesJob:
+    async def retry(
+        self, job: OfficesJob | str, *, comment: str | None = ..., args: Mapping[str, Any] | None = ...
+    ) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
     async def cancel(self, job: OfficesJob | str) -> CancelAnswer:

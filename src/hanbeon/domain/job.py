@@ -307,6 +307,8 @@ class Claimed(msgspec.Struct, frozen=True, gc=False):
     instance: int
     trace: str | None = None
     """The trace context of who created it; read only while tracing is on."""
+    comment: str | None = None
+    """The comment of the user who retried it last; read only of jobs that ran before."""
 
 
 def session_id(job_id: str, fence: int) -> str:

@@ -38,6 +38,7 @@ class MomentType(enum.StrEnum):
     RELEASED = "released"
     SUCCEEDED = "succeeded"
     MARKED_DONE = "marked_done"
+    REQUEUED = "requeued"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
@@ -55,6 +56,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 _BY_HAND = {
     Reason.MARKED_DONE: (MomentType.MARKED_DONE, "marked as done"),
+    Reason.REQUEUED: (MomentType.REQUEUED, "retried"),
 }
 
 
@@ -93,7 +95,7 @@ def _by_hand(move: HandMove) -> Moment:
     kind, what = _BY_HAND[move.reason]
     by = "" if move.user is None else f" by {move.user}"
     why = "" if move.comment is None else f": {move.comment}"
-    text = f"{what}{by}{why}"
+    text = f"{what}{by}{' with other arguments' if 'args' in move.changes else ''}{why}"
     return Moment(move.at, kind, text, user=move.user, comment=move.comment, changes=move.changes or None)
 
 

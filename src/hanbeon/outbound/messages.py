@@ -30,7 +30,7 @@ from hanbeon.rule import Rule
 
 
 class Tone(enum.StrEnum):
-    """What a message is to its reader, as Apprise names it: a service chooses a colour, an icon or a priority by it."""
+    """The type of a message, as Apprise names it: a service chooses a colour, an icon or a priority by it."""
 
     INFO = "info"
     FAILURE = "failure"

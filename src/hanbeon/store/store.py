@@ -25,6 +25,7 @@ from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import lease, logs, prune, queries, queues, traces
 from hanbeon.store.operations.enqueue import RowVersion
+from hanbeon.store.operations.hand_moves import with_comments
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.statements import statement
 from hanbeon.store.transactions import Transactions
@@ -156,6 +157,12 @@ class Store(Transactions):
         """Claim at most `want` jobs, page by page until some are found. None claimed: no ready job may start now."""
         if request.want <= 0:
             return claims.ClaimAnswer([], request.cursor)
+        answer = await self._claim_pages(request)
+        if any(job.fence > 1 for job in answer.jobs):
+            answer = answer._replace(jobs=await self.read(partial(with_comments, jobs=answer.jobs)))
+        return answer
+
+    async def _claim_pages(self, request: claims.ClaimRequest) -> claims.ClaimAnswer:
         if (fast := self._batches) is not None:
             with self._noticing():
                 taken = await fast.claim(self.lanes, request)

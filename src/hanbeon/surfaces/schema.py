@@ -87,6 +87,13 @@ class MarkDone(PostBody, frozen=True, kw_only=True):
     result: Any | UnsetType = UNSET
 
 
+class Retry(PostBody, frozen=True, kw_only=True):
+    """A comment for the next attempts of a job that is retried, and other arguments for them."""
+
+    comment: Comment | UnsetType = UNSET
+    args: dict[str, Any] | UnsetType = UNSET
+
+
 class ChannelQuery(Request, frozen=True, kw_only=True):
     """Events after the one with this id, or `<incarnation>:<id>`; 0 for all that are kept."""
 

@@ -23,15 +23,16 @@ from hanbeon.quotation import quoted, suggested
 from hanbeon.rule import Rule
 from hanbeon.settings import Settings
 from hanbeon.store.operations import tasks
-from hanbeon.store.operations.cancel import mark_done
+from hanbeon.store.operations.cancel import RetryNote, mark_done
 from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.operation import LOCAL as LOCAL
-from hanbeon.surfaces.schema import MarkDone
+from hanbeon.surfaces.schema import MarkDone, Retry
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.validation import or_default
+from hanbeon.tasks.build import packed_args
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
@@ -171,12 +172,13 @@ class Service:
 
     def _packed(self, task: str, args: Mapping[str, Any]) -> str:
         """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
-        if task in self._app.tasks.names():
-            packed = self._app.tasks.get(task).signature.pack((), args)
-        else:
-            packed = to_json_text(dict(args), "an argument", "args")
-        check_size("args", packed, self._app.settings.max_payload_bytes)
-        return packed
+        return packed_args(self._app.tasks, task, args, self._app.settings.max_payload_bytes)
+
+    def _retry_note(self, task: str, request: Retry) -> RetryNote:
+        """Return the note of a retry on behalf of the user of now; arguments are checked."""
+        args = or_default(request.args, None)
+        packed = None if args is None else self._packed(task, args)
+        return RetryNote(current_user(), or_default(request.comment, None), packed)
 
     def _marking_done(self, job_id: str, request: MarkDone) -> Callable[[Tx], Awaitable[None]]:
         """Return the operation that marks a job as done on behalf of the user of now."""

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.domain.batch import Batch, JobTemplate, template_of
-from hanbeon.domain.job import NewJob, check_keys, check_own
+from hanbeon.domain.job import NewJob, check_keys, check_own, check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
@@ -49,6 +50,16 @@ def request_of(tasks: Registry, task: Any, args: Any, options: Any) -> JobReques
     else:
         raise InvalidInput(Rule("must_be", what=Rule("task_request"), got=quoted(task)), field="task")
     return request.set(**options) if options else request
+
+
+def packed_args(tasks: Registry, task: str, args: Mapping[str, Any], most: int) -> str:
+    """Return arguments as JSON, checked against the task if it is registered here; otherwise its worker checks them."""
+    if task in tasks.by_name:
+        packed = tasks.get(task).signature.pack((), args)
+    else:
+        packed = to_json_text(dict(args), "an argument", "args")
+    check_size("args", packed, most)
+    return packed
 
 
 def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:

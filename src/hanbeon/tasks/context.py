@@ -120,6 +120,11 @@ class _Facts:
         return self._backend.job.retry_count
 
     @property
+    def comment(self) -> str | None:
+        """The comment of the user who retried this job last; None if nobody did, or without one."""
+        return self._backend.job.comment
+
+    @property
     def idempotency_key(self) -> str:
         """Constant over all attempts of this job: pass it to external systems that drop duplicates."""
         return self._backend.job.id

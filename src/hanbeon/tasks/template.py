@@ -13,7 +13,7 @@ from hanbeon.quotation import nearest, quoted
 from hanbeon.rule import Rule
 
 ARGS, JOB = "args", "job"
-JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "session_id")
+JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "session_id", "comment")
 # {{a.b}} stands for the text {a.b}. All other braces are themselves, as in awk's '{print $1}', JSON or '{{.Names}}'.
 _PART = re.compile(r"\{(\{\w+(?:\.[\w-]+)*\})\}|\{(\w+(?:\.[\w-]+)*)\}")
 
@@ -92,4 +92,5 @@ def template_vars(job: Claimed) -> dict[str, Any]:
         "fence": job.fence,
         "retry_count": job.retry_count,
         "session_id": session_id(job.id, job.fence),
+        "comment": job.comment or "",
     }

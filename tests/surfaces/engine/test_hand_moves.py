@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
-from hanbeon import App, State
+from hanbeon import App, Context, State
 from hanbeon.domain.actor import acting
 from hanbeon.errors import InvalidInput, PayloadTooLarge, WrongState
 from hanbeon.service.tokens import create_token
@@ -108,3 +109,56 @@ async def test_the_app_marks_a_job_as_done(app: App) -> None:
     assert await job.result() is None
     (reason,) = (await app.explain(job)).reasons
     assert reason.text.startswith("It has ended: succeeded. ada marked it as done")
+
+
+async def test_attempts_read_the_comment_of_a_retry(app: App) -> None:
+    """Also attempts that follow by themselves; a retry that says nothing ends it."""
+    said: list[tuple[int, str, str | None]] = []
+
+    @app.task(retries=1, retry_delay=0)
+    async def build(ctx: Context, target: str = "all") -> None:
+        said.append((ctx.attempt, target, ctx.comment))
+        if ctx.comment != "skip the tests" or ctx.retry_count == 0:
+            raise ValueError("red")
+
+    async with serving(app, work=True) as client:
+        job = await app.enqueue("build")
+        await job.wait(30)
+        path = f"/api/engine/jobs/{job.id}"
+        await client.post(f"{path}/retry")
+        await job.wait(30)
+        for args in ({"target": 3}, {"goal": "docs"}):
+            refused = await client.post(f"{path}/retry", {"comment": "x", "args": args})
+            assert (refused.status, refused.code) == (422, "arguments_do_not_fit")
+        assert (await job.record()).state is State.FAILED
+        await client.post(f"{path}/retry", {"comment": "skip the tests", "args": {"target": "docs"}})
+        await job.wait(30)
+        shown = (await client.get(path)).json
+        again = [each for each in shown["timeline"] if each["type"] == "requeued"]
+        assert [(each["user"], each["comment"], each["changes"]) for each in again] == [
+            ("local", None, None),
+            ("local", "skip the tests", {"args": True}),
+        ]
+        assert again[1]["text"] == "retried by local with other arguments: skip the tests"
+    before = [(number, "all", None) for number in (1, 2, 3, 4)]
+    assert said == [*before, (5, "docs", "skip the tests"), (6, "docs", "skip the tests")]
+    await app.store.number_events()
+    events = [event for event in await app.store.read(lambda tx: events_after(tx, 0)) if event.type == "requeued"]
+    assert [event.details for event in events] == [
+        {"user": "local"},
+        {"user": "local", "comment": "skip the tests", "changes": {"args": True}},
+    ]
+    assert (await verify(app.store, SURFACES)).findings == ()
+
+
+async def test_a_command_reads_the_comment_of_its_retry(app: App) -> None:
+    program = "import os, sys; print(os.environ['HANBEON_COMMENT'], sys.argv[1]); sys.exit(not sys.argv[1])"
+    argv = [sys.executable, "-c", program, "{job.comment}"]
+    app.command("agent", argv, retries=0, result="text")
+    async with serving(app, work=True):
+        job = await app.enqueue("agent")
+        assert (await job.wait(30)).state is State.FAILED
+        with pytest.raises(InvalidInput, match="comment: must be"):
+            await app.retry(job, comment="")
+        await app.retry(job, comment="use the other branch")
+        assert str(await job.result(30)).strip() == "use the other branch use the other branch"

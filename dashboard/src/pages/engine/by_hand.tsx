@@ -4,13 +4,13 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, curl, type EngineJobDetail } from "../../lib/api";
 import { words } from "../../lib/words";
-import { Copies, quoted } from "../../ui/act";
+import { type Command, Copies, quoted } from "../../ui/act";
 import { attempt, Button, Panel } from "../../ui/parts";
 
 const COMMENT_MOST = 2_000;
 const w = words(
-  { byHand: "By hand", comment: "Comment", markDone: "Mark as done" },
-  { byHand: "직접 처리", comment: "설명", markDone: "완료로 표시" },
+  { byHand: "By hand", comment: "Comment", retry: "Retry with this comment", markDone: "Mark as done" },
+  { byHand: "직접 처리", comment: "설명", retry: "이 설명으로 재시도", markDone: "완료로 표시" },
 );
 
 export function ByHand({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): JSX.Element | null {
@@ -19,10 +19,15 @@ export function ByHand({ job, refresh }: { job: EngineJobDetail; refresh: () => 
   const path = { jobId: job.id };
   const comment = text.value.trim();
   const body = { comment };
-  const markDone = async (): Promise<void> => {
-    await attempt(async () => void (await call("POST /api/engine/jobs/{jobId}/mark-done", { path, body })));
+  const move = (action: "retry" | "mark-done") => async (): Promise<void> => {
+    await attempt(async () => void (await call(`POST /api/engine/jobs/{jobId}/${action}`, { path, body })));
     refresh();
   };
+  const copy = (name: string, action: "retry" | "mark-done"): Command => ({
+    name,
+    curl: curl(`POST /api/engine/jobs/{jobId}/${action}`, { path, body }),
+    command: `hanbeon ${action} ${job.id} --comment ${quoted(comment)}`,
+  });
   return (
     <Panel title={w("byHand")}>
       <form class="again" onSubmit={(event) => event.preventDefault()}>
@@ -36,18 +41,13 @@ export function ByHand({ job, refresh }: { job: EngineJobDetail; refresh: () => 
           />
         </label>
         <div class="row">
-          <Button admin confirm disabled={!comment} onClick={markDone}>
+          <Button admin disabled={!comment} onClick={move("retry")}>
+            {w("retry")}
+          </Button>
+          <Button admin confirm disabled={!comment} onClick={move("mark-done")}>
             {w("markDone")}
           </Button>
-          <Copies
-            of={[
-              {
-                name: w("markDone"),
-                curl: curl("POST /api/engine/jobs/{jobId}/mark-done", { path, body }),
-                command: `hanbeon mark-done ${job.id} --comment ${quoted(comment)}`,
-              },
-            ]}
-          />
+          <Copies of={[copy(w("retry"), "retry"), copy(w("markDone"), "mark-done")]} />
         </div>
       </form>
     </Panel>

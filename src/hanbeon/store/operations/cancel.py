@@ -17,7 +17,7 @@ from hanbeon.store.operations.dependencies import fail_dependents, meet_dependen
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.events import emit
-from hanbeon.store.operations.hand_moves import hand_moves_of, note_hand_move
+from hanbeon.store.operations.hand_moves import hand_moves_of, note_hand_moves
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queues import keep_queues
 from hanbeon.store.tx import Tx, to_json
@@ -113,23 +113,35 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
     return True
 
 
-async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
+class RetryNote(NamedTuple):
+    """The user who retries a job by hand, a comment for its next attempts, and other arguments, if some are given."""
+
+    user: str | None = None
+    comment: str | None = None
+    args: str | None = None
+
+
+NO_NOTE = RetryNote()
+
+
+async def requeue(tx: Tx, lanes: LaneCache, job_id: str, note: RetryNote = NO_NOTE) -> State:
     """Run a failed or cancelled job again, with all its retries; return its state."""
-    return await _requeue(tx, lanes, job_id, owned=False)
+    return await _requeue(tx, lanes, job_id, note)
 
 
 async def requeue_owned(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     """Like `requeue`, for the owner of the job's end hook, which takes back what it did at its end."""
-    return await _requeue(tx, lanes, job_id, owned=True)
+    return await _requeue(tx, lanes, job_id, None)
 
 
-async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> State:
+async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, note: RetryNote | None) -> State:
+    """`note`: None for the owner of the job's end hook."""
     seq = await seq_of(tx, job_id)
     await _refuse_orphaned(tx, lanes, seq, job_id)
     # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
     waits_for = await tx.fetch("lock_dependencies", seq)
     row = await lock_one(tx, job_id)
-    if not owned:
+    if note is not None:
         await _refuse_hooked(tx, lanes, row)
     if row["state"] in _REQUEUED_FROM:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
@@ -138,11 +150,20 @@ async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> Sta
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
-    await emit(tx, lanes, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
+    details: dict[str, Any] = {}
+    if note is not None:
+        changes = None if note.args is None else {"args": True}
+        if note.args is not None:
+            await tx.fetch("set_args", seq, note.args)
+        await note_hand_moves(tx, [seq], Reason.REQUEUED, note.user, note.comment, changes)
+        details = {"user": note.user, "comment": note.comment, "changes": changes}
+    await emit(tx, lanes, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]), **details)
     return State.READY if await promote_these(tx, lanes, [row["seq"]]) else State.PENDING
 
 
-async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tuple[list[str], list[str]]:
+async def requeue_these(
+    tx: Tx, lanes: LaneCache, jobs: Mapping[int, int], user: str | None = None
+) -> tuple[list[str], list[str]]:
     """Run failed and cancelled jobs again, given with their fences; return their ids, and those of jobs to do alone.
 
     Left out are those that `requeue` would refuse, and those that ran since: their fence is another. A job with
@@ -163,7 +184,9 @@ async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tu
     seqs = [row["seq"] for row in rows]
     await tx.fetch("keep_attempts", to_json(seqs))
     await tx.fetch("drop_expiries", to_json(seqs))
-    await emit(tx, lanes, await tx.fetch("requeue", to_json(seqs)), Reason.REQUEUED, State.PENDING, was=_states(rows))
+    again = await tx.fetch("requeue", to_json(seqs))
+    await note_hand_moves(tx, seqs, Reason.REQUEUED, user)
+    await emit(tx, lanes, again, Reason.REQUEUED, State.PENDING, was=_states(rows), user=user)
     await promote_these(tx, lanes, seqs)
     return [str(row["id"]) for row in rows], alone
 
@@ -186,7 +209,7 @@ async def mark_done(
         if any(each.reason is Reason.MARKED_DONE and each.comment == comment for each in await hand_moves_of(tx, seq)):
             return
         raise WrongState(job_id, row["state"], "marked as done", sources_of(Reason.MARKED_DONE))
-    await note_hand_move(tx, seq, Reason.MARKED_DONE, user, comment)
+    await note_hand_moves(tx, [seq], Reason.MARKED_DONE, user, comment)
     was = _states([row])
     await emit(tx, lanes, marked, Reason.MARKED_DONE, State.SUCCEEDED, was=was, user=user, comment=comment)
     await meet_dependents(tx, lanes, [seq])

@@ -11,6 +11,13 @@ FROM n
 WHERE j.seq @in($1 bigint) AND @hidden(j.state) IN ('pending', 'ready')
 RETURNING j.seq, j.id, j.lane, n.now
 
+-- name: comments_of_retries
+-- Those of the last retry of each job by hand, if it has one.
+SELECT m.job, m.comment FROM hanbeon.hand_move AS m
+WHERE m.job @in($1 bigint) AND m.reason = 'requeued' AND m.n = (
+  SELECT max(l.n) FROM hanbeon.hand_move AS l WHERE l.job = m.job AND l.reason = 'requeued'
+)
+
 -- name: conflicting_jobs
 SELECT j.id, j.state, j.digest, j.idempotency_key, j.unique_key
 FROM hanbeon.job AS j
@@ -62,9 +69,9 @@ ORDER BY j.started_at LIMIT $3
 INSERT INTO hanbeon.edge (dependency, dependent)
 SELECT r.dependency, r.dependent FROM @rows($1 AS r; dependency bigint, dependent bigint)
 
--- name: insert_hand_move
+-- name: insert_hand_moves
 INSERT INTO hanbeon.hand_move (job, at, reason, user_name, comment, changes)
-VALUES ($1, hanbeon.now(), $2, $3, $4, $5)
+SELECT j.seq, hanbeon.now(), $2, $3, $4, $5 FROM hanbeon.job AS j WHERE j.seq @in($1 bigint) ORDER BY j.seq
 
 -- name: insert_jobs
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
@@ -236,6 +243,9 @@ SET state = 'pending', run_at = n.now, retry_count = 0, finished_at = NULL, stop
 FROM n
 WHERE j.seq @in($1 bigint) AND @hidden(j.state) IN ('failed', 'cancelled')
 RETURNING j.seq, j.id, j.lane, n.now
+
+-- name: set_args
+UPDATE hanbeon.job SET args = $2 WHERE seq = $1
 
 -- name: seqs_by_id
 SELECT j.seq, j.id FROM hanbeon.job AS j WHERE @id_in(j; $1)

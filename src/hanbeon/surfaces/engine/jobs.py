@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import micros, seconds_of
+from hanbeon.domain.actor import current_user
 from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
@@ -21,7 +22,7 @@ from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
-from hanbeon.store.operations.cancel import reprioritise, requeue
+from hanbeon.store.operations.cancel import RetryNote, reprioritise, requeue
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.hand_moves import hand_moves_of
 from hanbeon.store.operations.instances import instances
@@ -101,11 +102,16 @@ class EngineJobs(Service):
         stopping = state is State.RUNNING and job.state is State.RUNNING
         return schemas.EngineCancelAnswer(job=self._serializer.job(job, self._place(job)), stopping=stopping)
 
-    async def retry(self, job_id: str) -> schemas.EngineJob:
-        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
+    async def retry(self, job_id: str, **fields: Unpack[keywords.EngineRetryFields]) -> schemas.EngineJob:
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue.
+
+        Its next attempts can read the comment, and get the arguments that are given.
+        """
+        request = validate(schemas.EngineRetry, fields)
         if (place := await self._check_moves(job_id)) is not None:
             raise Conflict(Rule("owner_of_part_deleted", job=job_id, surface=place.surface))
-        await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
+        note = self._retry_note((await self._record(job_id)).task, request)
+        await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id, note=note))
         return await self._shown(job_id)
 
     async def mark_done(self, job_id: str, **fields: Unpack[keywords.EngineMarkDoneFields]) -> schemas.EngineJob:
@@ -211,11 +217,12 @@ class EngineJobs(Service):
 
     async def _retry(self, jobs: Sequence[JobRecord]) -> list[str]:
         """Run a batch again and return the ids; one whose state has changed in the meantime is left alone."""
-        fences = {job.seq: job.fence for job in jobs}
-        done, alone = await self._write(lambda tx: cancel.requeue_these(tx, self._store.lanes, fences))
+        fences, user = {job.seq: job.fence for job in jobs}, current_user()
+        done, alone = await self._write(lambda tx: cancel.requeue_these(tx, self._store.lanes, fences, user))
         for job_id in alone:
             try:
-                await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id))
+                note = RetryNote(user)
+                await self._store.write(partial(requeue, lanes=self._store.lanes, job_id=job_id, note=note))
             except (Conflict, JobNotFound):
                 continue
             done.append(job_id)

@@ -74,6 +74,13 @@ class EnginePriorityFields(TypedDict, total=False):
     urgent: bool
 
 
+class EngineRetryFields(TypedDict, total=False):
+    """A comment for the next attempts of a job that is retried, and other arguments for them."""
+
+    comment: str | None
+    args: Mapping[str, Any] | None
+
+
 class FailureQueryFields(TypedDict, total=False):
     """The latest failures, grouped. `seconds`: how far back, at most a week."""
 

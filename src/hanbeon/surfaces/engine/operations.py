@@ -82,6 +82,8 @@ _JOB_OPERATIONS = [
     ),
     Operation(
         *("POST", f"{_JOB}/retry", Need.ADMIN, "retry", "Run a failed or cancelled job again."),
+        request=schemas.EngineRetry,
+        body_optional=True,
         responses={200: schemas.EngineJob},
         errors=(JobNotFound, WrongState, UniqueKeyTaken, MovedElsewhere),
     ),

@@ -35,6 +35,7 @@ from hanbeon.surfaces.schema import (
     PostBody,
     Request,
     Result,
+    Retry,
     Uuid,
 )
 from hanbeon.surfaces.validation import EXPECTED
@@ -107,6 +108,10 @@ class EnginePriority(Request, frozen=True, kw_only=True):
 
     priority: Priority | UnsetType = UNSET
     urgent: bool | UnsetType = UNSET
+
+
+class EngineRetry(Retry, frozen=True, kw_only=True):
+    """A comment for the next attempts of a job that is retried, and other arguments for them."""
 
 
 class EngineMarkDone(MarkDone, frozen=True, kw_only=True):

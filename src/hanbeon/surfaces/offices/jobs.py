@@ -113,14 +113,19 @@ class OfficeJobs(OfficeService):
         accepted, more = await cancel_newest(self._store, chosen, schemas.CANCEL_MOST)
         return schemas.CancelledAll(cancelled=accepted, more=more)
 
-    async def retry(self, office_id: str, job_id: str) -> schemas.Job:
-        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
+    async def retry(self, office_id: str, job_id: str, **fields: Unpack[keywords.JobRetryFields]) -> schemas.Job:
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue.
+
+        Its next attempts can read the comment, and get the arguments that are given.
+        """
+        request = validate(schemas.JobRetry, fields)
+        note = self._retry_note((await self._checked(office_id, job_id)).task, request)
         handlers = await self._handlers(())
 
         async def retry(tx: Tx) -> None:
             await offices.keep_office(tx, office_id)
             job = await job_of(tx, office_id, job_id)
-            await requeue(tx, self._store.lanes, job_id)
+            await requeue(tx, self._store.lanes, job_id, note)
             if job.task == NO_HANDLER:
                 await self._hand_over(tx, await offices.office_by_id(tx, office_id), handlers)
 

@@ -73,6 +73,13 @@ class JobQueryFields(TypedDict, total=False):
     limit: int
 
 
+class JobRetryFields(TypedDict, total=False):
+    """A comment for the next attempts of a job that is retried, and other arguments for them."""
+
+    comment: str | None
+    args: Mapping[str, Any] | None
+
+
 class JobSpecFields(TypedDict, total=False):
     """One job; it waits for those that `depends_on` names by key within the batch, or by id."""
 

@@ -149,6 +149,8 @@ _JOB_OPERATIONS = [
     ),
     Operation(
         *("POST", f"{_JOB}/retry", Need.WRITE, "retry", "Run a failed or cancelled job again."),
+        request=schemas.JobRetry,
+        body_optional=True,
         responses={200: schemas.Job},
         errors=(*_NO_JOB, WrongState, Conflict),
     ),

@@ -35,6 +35,7 @@ from hanbeon.surfaces.schema import (
     PostBody,
     Request,
     Result,
+    Retry,
     Uuid,
 )
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
@@ -231,6 +232,10 @@ class Priority(Request, frozen=True, kw_only=True):
 
     priority: PriorityNumber | UnsetType | None = UNSET
     urgent: bool | UnsetType | None = UNSET
+
+
+class JobRetry(Retry, frozen=True, kw_only=True):
+    """A comment for the next attempts of a job that is retried, and other arguments for them."""
 
 
 class JobMarkDone(MarkDone, frozen=True, kw_only=True):

@@ -171,7 +171,7 @@ CASES = (
                 "nobody knows who marked a job as done",
                 (
                     "store/operations/cancel.py",
-                    "    await note_hand_move(tx, seq, Reason.MARKED_DONE, user, comment)\n",
+                    "    await note_hand_moves(tx, [seq], Reason.MARKED_DONE, user, comment)\n",
                     "",
                 ),
             ),
