@@ -187,7 +187,7 @@ class Jobs(Load):
         for job_id, fence in evidence.rows("SELECT job, fence FROM ledger"):
             written.setdefault(job_id, []).append(fence)
         for job in evidence.jobs.values():
-            if job.task in _WRITES_LEDGER:
+            if job.task in _WRITES_LEDGER and job.seq not in evidence.marked_done:
                 rows = written.get(job.id, [])
                 if rows != ([job.fence] if job.state == "succeeded" else []):
                     yield f"{job.id} {job.task} is {job.state} with fence {job.fence} and wrote {rows}"
@@ -197,7 +197,8 @@ class Jobs(Load):
             return
         born = Counter(job.work_item for job in evidence.jobs.values() if job.work_item)
         for asked in self.book.jobs.values():
-            if asked.kind in _BEARS and (job := evidence.jobs.get(asked.id)):
+            job = evidence.jobs.get(asked.id)
+            if job is not None and asked.kind in _BEARS and job.seq not in evidence.marked_done:
                 expected = asked.count if job.state == "succeeded" else 0
                 if born[asked.id] != expected:
                     yield f"{asked.id} is {job.state} and has {born[asked.id]} children instead of {expected}"

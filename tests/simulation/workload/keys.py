@@ -57,7 +57,7 @@ class Keys(Load):
             return  # Instants of rows cannot be compared.
         for key, jobs in held.items():
             for older, newer in pairwise(sorted(jobs)):
-                if older.id in self.book.retried or newer.id in self.book.retried:
+                if older.id in self.book.retried or newer.id in self.book.retried or older.seq in evidence.marked_done:
                     continue
                 if older.finished_at is None or older.finished_at > newer.created_at:
                     yield f"unique key {key} is held by {older.id} and, since before its end, by {newer.id}"

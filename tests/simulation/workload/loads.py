@@ -7,8 +7,20 @@ from tests.simulation.workload.interventions import Interventions
 from tests.simulation.workload.jobs import Jobs
 from tests.simulation.workload.keys import Keys
 from tests.simulation.workload.load import Load
+from tests.simulation.workload.offices import Offices
+from tests.simulation.workload.retention import Retention
 from tests.simulation.workload.schedules import Schedules
 from tests.simulation.workload.transactions import Transactions
 from tests.simulation.workload.workflows import Workflows
 
-LOADS: tuple[type[Load], ...] = (Jobs, Keys, Interventions, Transactions, Schedules, Chains, Workflows)
+LOADS: tuple[type[Load], ...] = (
+    Jobs,
+    Retention,
+    Keys,
+    Interventions,
+    Transactions,
+    Schedules,
+    Chains,
+    Workflows,
+    Offices,
+)

@@ -16,6 +16,7 @@ from hanbeon.testing.simulation.swarm import random_faults
 from tests.simulation.workload import chain_operations
 from tests.simulation.workload.load import Book, app
 from tests.simulation.workload.loads import LOADS
+from tests.simulation.workload.retention import RETENTION
 
 _RNG = "rng"
 """The argument of every operation that seeds what it chooses by what there is."""
@@ -86,7 +87,7 @@ def plan_of(seed: int) -> Plan:
     }
     kinds = tuple(FaultKind)
     if rng.random() < 0.1:
-        settings |= {"retention": 60.0, "prune_every": 5.0}
+        settings |= RETENTION
         # Rows of a time to which the clock was set back look older than their neighbours, and are pruned before them.
         kinds = tuple(kind for kind in kinds if kind is not FaultKind.STEP)
     return Plan(

@@ -82,6 +82,7 @@ class _FakeClient:
         await asyncio.sleep(self._world.draw() * _ANSWER_SECONDS)
         assert self._world.http is not None
         scheme = request.origin.scheme
+        self._world.requests.append(request)
         answer = self._world.http(f"{scheme}://{request.origin.authority}{request.target}")
         status, value = answer if isinstance(answer, tuple) else (200, answer)
         await asyncio.sleep(self._world.draw() * _ANSWER_SECONDS)

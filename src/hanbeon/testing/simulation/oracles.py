@@ -207,6 +207,8 @@ def bodies_are_apart(evidence: Evidence) -> Iterator[str]:
                 continue
             if evidence.was_renewed(newer.begin) and end <= newer.begin + evidence.plan.settings.get("lease", 30.0):
                 continue
+            if older.outcome == "LeaseLost":
+                continue  # A function in a thread, which hears of a stop when it uses its context next.
             excuse = evidence.freeze(older.node, newer.begin)
             if excuse is None or end > excuse[1] + _SLACK:
                 yield (

@@ -16,6 +16,7 @@ from hanbeon.testing.simulation.plan import Fault, FaultKind, Moment, Refusal
 if TYPE_CHECKING:
     import asyncio
 
+    from hanbeon.outbound.client import HttpRequest
     from hanbeon.testing.simulation.disk import Disk
     from hanbeon.testing.simulation.event_loop import SimulatedLoop
 
@@ -153,7 +154,9 @@ class World:
         self.effects: defaultdict[str, list[Any]] = defaultdict(list)
         """Effects of bodies outside the database, which survive every process."""
         self.http: Callable[[str], Any] | None = None
-        """Answers HTTP tasks, by their URL."""
+        """Answers HTTP tasks and webhooks, by their URL."""
+        self.requests: list[HttpRequest] = []
+        """The requests that it has answered, the last one at the end."""
         self.loop: SimulatedLoop
         self.disk: Disk | None = None
         """What fails with the machine; without one, files are as they are."""

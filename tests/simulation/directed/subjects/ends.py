@@ -141,6 +141,22 @@ CASES = (
         variations=3,
     ),
     Case(
+        "A worker is stopped long before the end of a body",
+        [jobs(0.4, job(seconds=100.0))],
+        [
+            mutant(
+                "a worker that stops waits for its work for as long as that takes",
+                (
+                    "engine/worker.py",
+                    "self.attempts, self._settings.shutdown_grace, self._stop_now",
+                    "self.attempts, 1e6, self._stop_now",
+                ),
+            )
+        ],
+        [Fault(at=1.0, kind=FaultKind.LEAVE, node=0), Fault(at=2.5, kind=FaultKind.LEAVE, node=1)],
+        oracles=[nothing_is_lost],
+    ),
+    Case(
         "A task puts itself off",
         [jobs(0.4, job("postpone", seconds=3.0, count=2))],
         [

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from hanbeon.testing.simulation import Evidence, Operation, Simulation
+from hanbeon.testing.simulation import Operation, Simulation
 from tests.simulation.directed.case import Case, job, jobs, mutant
 from tests.simulation.workload.load import Book
+from tests.simulation.workload.retention import RETENTION
 
-_RETENTION = 60.0
-_PRUNE_EVERY = 5.0
 _PRUNE = "store/operations/prune.py"
 _TALLIES = "store/operations/tallies.py"
 
@@ -21,19 +20,6 @@ async def look_up(simulation: Simulation, book: Book, args: Mapping[str, Any]) -
     for number in args["numbers"]:
         if (job_id := book.known()[number]) not in there:
             simulation.find("jobs are kept as long as they are needed", f"{job_id} is gone")
-
-
-def old_jobs_are_gone(evidence: Evidence) -> Iterator[str]:
-    oldest = evidence.world.now_us() - round((_RETENTION + 2 * _PRUNE_EVERY) * 1e6)
-    for each in evidence.jobs.values():
-        if each.finished_at is not None and each.finished_at < oldest:
-            yield f"{each.id} ended {(evidence.world.now_us() - each.finished_at) / 1e6:.1f} s ago"
-
-
-def rows_go_with_their_job(evidence: Evidence) -> Iterator[str]:
-    for each in evidence.attempts:
-        if each.seq not in evidence.by_seq:
-            yield f"attempt {each.attempt} of job {each.seq}, which is gone"
 
 
 CASES = (
@@ -93,9 +79,8 @@ CASES = (
                 (_PRUNE, "    if jobs:\n        jobs, chunks", "    if False:\n        jobs, chunks"),
             ),
         ],
-        settings={"retention": _RETENTION, "prune_every": _PRUNE_EVERY},
+        settings=RETENTION,
         commands={"look_up": look_up},
-        oracles=[old_jobs_are_gone, rows_go_with_their_job],
         until=90.0,
     ),
 )
