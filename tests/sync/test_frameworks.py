@@ -1,4 +1,4 @@
-"""A real Django and a real Flask, as docs/sync.md shows them, each in a process: Django has one set of settings."""
+"""A real Django and a real Flask, as docs/guides.md shows them, each in a process: Django has one set of settings."""
 
 import subprocess
 import sys
