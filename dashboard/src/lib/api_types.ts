@@ -742,6 +742,7 @@ export type NewRun = {
 };
 export type NewSchedule = {
   cron?: null | string;
+  every?: null | number | string;
   run_at?: null | string;
   timezone?: null | string;
   jitter?: null | number | string;
@@ -865,6 +866,7 @@ export type Preview = {
 };
 export type PreviewRequest = {
   cron?: null | string;
+  every?: null | number | string;
   run_at?: null | string;
   timezone?: null | string;
   jitter?: null | number | string;
@@ -975,6 +977,7 @@ export type Schedule = {
   name: null | string;
   task_id: string;
   cron: null | string;
+  every: null | number;
   run_at: null | string;
   timezone: string;
   args: Record<string, unknown>;
@@ -1001,6 +1004,7 @@ export type Schedule = {
 };
 export type ScheduleChange = {
   cron?: null | string;
+  every?: null | number | string;
   run_at?: null | string;
   timezone?: null | string;
   jitter?: null | number | string;

@@ -36,7 +36,7 @@ def test_check_timing_accepts_valid_timings(timing: Timing) -> None:
         (
             Timing(timezone=SEOUL),
             "cron",
-            '"0 9 * * MON-FRI", unless run_at is, for example "2026-01-05T14:00:00+09:00"',
+            '"0 9 * * MON-FRI", unless every is, for example "90m", or run_at, for example "2026-01-05T14:00:00+09:00"',
         ),
         (msgspec.structs.replace(DAILY, run_at=NOW + HOUR), "run_at", "must not be combined with cron"),
         (msgspec.structs.replace(DAILY, timezone="Asia/Soul"), "timezone", "Asia/Seoul"),

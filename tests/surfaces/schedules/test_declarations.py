@@ -253,7 +253,7 @@ async def test_unknown_task_is_logged_and_the_others_are_declared(
         ({"cron": "0 3 * *"}, "cron", "5 fields"),
         ({"cron": "0 3 30 2 *"}, "cron", "never fires"),
         ({"cron": "0 3 * * *", "timezone": "Asia/Soul"}, "timezone", "did you mean Asia/Seoul"),
-        ({}, "cron", "is required, or run_at"),
+        ({}, "cron", "is required, or every, or run_at"),
         ({"cron": "0 3 * * *", "run_at": "2030-01-01T00:00"}, "run_at", "must not be combined with cron"),
         ({"run_at": "2030-01-01T00:00", "dst_gap": "skip"}, "dst_gap", "must not be combined with run_at"),
         ({"cron": "0 3 * * *", "overlap": "never"}, "overlap", "skip, allow, queue_one"),

@@ -20,8 +20,9 @@ const TYPING_MS = 200;
 interface Draft {
   task_id: string;
   name: string;
-  kind: "cron" | "run_at";
+  kind: "cron" | "every" | "run_at";
   cron: string;
+  every: string;
   run_at: string;
   timezone: string;
   args: string;
@@ -39,8 +40,9 @@ interface Draft {
 const draftOf = (given: Schedule | null): Draft => ({
   task_id: given?.task_id ?? "",
   name: given?.name ?? "",
-  kind: given?.run_at ? "run_at" : "cron",
+  kind: given?.run_at ? "run_at" : given?.every ? "every" : "cron",
   cron: given?.cron ?? (given ? "" : "0 9 * * MON-FRI"),
+  every: given?.every ? `${given.every}s` : "",
   run_at: given?.run_at ?? "",
   timezone: given?.timezone ?? "",
   args: JSON.stringify(given?.args ?? {}),
@@ -65,6 +67,7 @@ function fieldsOf(draft: Draft): Fields {
     task_id: draft.task_id,
     name: text(draft.name),
     cron: draft.kind === "cron" ? text(draft.cron) : null,
+    every: draft.kind === "every" ? text(draft.every) : null,
     run_at: draft.kind === "run_at" ? text(draft.run_at) : null,
     timezone: text(draft.timezone),
     args: JSON.parse(draft.args || "{}"),
@@ -129,7 +132,7 @@ export function ScheduleForm({
     /* said when it is sent */
   }
   const task = tasks.data?.items.find((each) => each.task_id === shown.task_id);
-  const isReady = shown.task_id !== "" && (shown.kind === "cron" ? shown.cron : shown.run_at).trim() !== "";
+  const isReady = shown.task_id !== "" && shown[shown.kind].trim() !== "";
   const send = async (): Promise<void> => {
     problem.value = isReady ? "" : w("notReady");
     asked.value = true;
@@ -193,6 +196,9 @@ export function ScheduleForm({
           <button type="button" aria-pressed={shown.kind === "cron"} onClick={() => edit({ kind: "cron" })}>
             {w("recurring")}
           </button>
+          <button type="button" aria-pressed={shown.kind === "every"} onClick={() => edit({ kind: "every" })}>
+            {w("intervalKind")}
+          </button>
           <button type="button" aria-pressed={shown.kind === "run_at"} onClick={() => edit({ kind: "run_at" })}>
             {w("onceKind")}
           </button>
@@ -200,10 +206,13 @@ export function ScheduleForm({
         <div class="fields when">
           {shown.kind === "cron"
             ? field("cron", w("cron"), { class: "cronfield" })
-            : field("run_at", w("runAt"), { placeholder: exampleTime("2027-01-01T09:00:00") })}
+            : shown.kind === "every"
+              ? field("every", w("every"), { placeholder: "90m" })
+              : field("run_at", w("runAt"), { placeholder: exampleTime("2027-01-01T09:00:00") })}
           {field("timezone", w("timezone"), { placeholder: installationZone() })}
         </div>
         {shown.kind === "cron" && <p class="faint">{w("cronHint")}</p>}
+        {shown.kind === "every" && <p class="faint">{w("everyHint")}</p>}
         <ArgumentFields
           key={`${shown.task_id} ${task !== undefined}`}
           schema={task?.parameters}
@@ -295,9 +304,9 @@ const pause = (ms: number, left: AbortSignal): Promise<void> =>
 
 /** What the server makes of the times as they are now, a moment after the last key. */
 function LivePreview({ draft }: { draft: Draft }): JSX.Element {
-  const { kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold } = draft;
-  const key = JSON.stringify([kind, cron, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold]);
-  const isEmpty = !(kind === "cron" ? cron : run_at).trim();
+  const { kind, cron, every, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold } = draft;
+  const key = JSON.stringify([kind, cron, every, run_at, timezone, starts_at, ends_at, jitter, dst_gap, dst_fold]);
+  const isEmpty = !draft[kind].trim();
   const { data, problem } = useLoaded(
     async (left) => {
       if (isEmpty) return null;

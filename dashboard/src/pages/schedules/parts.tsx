@@ -23,7 +23,11 @@ export function useSeconds(): void {
 
 export const nameOf = (schedule: Schedule): string => schedule.name ?? schedule.task_id;
 export const timesOf = (schedule: Schedule): string =>
-  schedule.cron ? cronWords(schedule.cron) || schedule.cron : w("once", time(schedule.run_at));
+  schedule.every
+    ? w("everySpan", duration(schedule.every))
+    : schedule.cron
+      ? cronWords(schedule.cron) || schedule.cron
+      : w("once", time(schedule.run_at));
 
 async function runNow(schedule: Schedule): Promise<string> {
   const path = { task_id: schedule.task_id };

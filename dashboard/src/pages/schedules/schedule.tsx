@@ -105,7 +105,10 @@ function OneSchedule({ id }: { id: string }): JSX.Element {
 function Definition({ schedule }: { schedule: Schedule }): JSX.Element {
   const facts: [string, JSX.Element | string][] = [
     [w("task"), schedule.task_id],
-    [schedule.cron ? w("cron") : w("runAt"), <code>{schedule.cron ?? schedule.run_at}</code>],
+    [
+      w(schedule.cron ? "cron" : schedule.every ? "every" : "runAt"),
+      <code>{schedule.cron ?? (schedule.every ? duration(schedule.every) : schedule.run_at)}</code>,
+    ],
     [w("timezone"), schedule.timezone],
     [w("next"), <NextFire schedule={schedule} />],
     [w("last"), schedule.last_fire_at ? ago(schedule.last_fire_at) : w("never")],

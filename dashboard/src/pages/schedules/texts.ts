@@ -4,7 +4,7 @@ import { words } from "../../lib/words";
 
 export const w = words(
   {
-    none: "There are no schedules yet. A schedule runs a task at the times of a cron expression, or once.",
+    none: "There are no schedules yet. A schedule runs a task at the times of a cron expression, at an interval, or once.",
     noneMatch: "No schedule matches.",
     create: "New schedule",
     schedule: "Schedule",
@@ -72,6 +72,10 @@ export const w = words(
     runAt: "At this time (ISO-8601)",
     recurring: "Recurring",
     onceKind: "Once",
+    intervalKind: "At an interval",
+    everySpan: "Every {0}",
+    every: "Interval",
+    everyHint: "like 90m or 1h30m; counted from “Not before”, or from 1970 UTC",
     name: "Name",
     save: "Save",
     createIt: "Create",
@@ -99,7 +103,7 @@ export const w = words(
     noTasks: "No worker has registered a task yet. Start one:",
   },
   {
-    none: "아직 스케줄이 없습니다. 스케줄은 cron 식의 시각마다, 또는 한 번 태스크를 실행합니다.",
+    none: "아직 스케줄이 없습니다. 스케줄은 cron 식의 시각마다, 일정 간격으로, 또는 한 번 태스크를 실행합니다.",
     noneMatch: "조건에 맞는 스케줄이 없습니다.",
     create: "새 스케줄",
     schedule: "스케줄",
@@ -167,6 +171,10 @@ export const w = words(
     runAt: "이 시각에 (ISO-8601)",
     recurring: "반복",
     onceKind: "한 번",
+    intervalKind: "일정 간격",
+    everySpan: "{0}마다",
+    every: "간격",
+    everyHint: "90m, 1h30m처럼 쓰며, “이 시각부터”나 1970년 UTC부터 셉니다",
     name: "이름",
     save: "저장",
     createIt: "만들기",

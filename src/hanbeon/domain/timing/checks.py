@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hanbeon.domain.job import LAST_INSTANT_US
+from hanbeon.domain.durations import brief
+from hanbeon.domain.job import LAST_INSTANT_US, LONGEST_US
 from hanbeon.domain.timing.cron import parse
 from hanbeon.domain.timing.fire_times import FIRST_INSTANT_US, LONGEST_JITTER_US, Timing
 from hanbeon.domain.timing.zones import MICROS, shown
@@ -31,23 +32,39 @@ def check_timing(timing: Timing, now: int) -> None:
         )
     if not 0 <= timing.jitter_us <= LONGEST_JITTER_US:
         raise InvalidInput(Rule("schedule_jitter", most=LONGEST_JITTER_US // MICROS), field="jitter")
+    if timing.every_us is not None and (timing.cron is not None or timing.run_at is not None):
+        raise InvalidInput(Rule("every_with_others"), field="every")
     if timing.cron is not None and timing.run_at is not None:
         raise InvalidInput(Rule("run_at_with_cron"), field="run_at")
     if timing.cron is not None:
-        _check_cron(timing, now)
+        parse(timing.cron)
+        _check_fires(timing, now, repr(timing.cron))
+    elif timing.every_us is not None:
+        _check_every(timing, timing.every_us, now)
     else:
         _check_instant(timing, now)
 
 
-def _check_cron(timing: Timing, now: int) -> None:
-    assert timing.cron is not None
-    parse(timing.cron)
+def _check_every(timing: Timing, every_us: int, now: int) -> None:
+    if not MICROS <= every_us <= LONGEST_US:
+        raise InvalidInput(Rule("must_be", what=Rule("period"), got=every_us / MICROS), field="every")
+    _check_no_clock_rules(timing)
+    _check_fires(timing, now, f"a period of {brief(every_us / MICROS)}")
+
+
+def _check_no_clock_rules(timing: Timing) -> None:
+    for field in ("gap", "fold"):
+        if getattr(timing, field) is not None:
+            raise InvalidInput(Rule("only_with_cron"), field=field)
+
+
+def _check_fires(timing: Timing, now: int, what: str) -> None:
     if timing.next_fire(now) is None:
         bound = "ends_at" if timing.ends_at is not None else "starts_at"
         rule = (
-            Rule("never_fires_until", cron=repr(timing.cron), end=_shown(timing, timing.ends_at))
+            Rule("never_fires_until", cron=what, end=_shown(timing, timing.ends_at))
             if timing.ends_at is not None
-            else Rule("never_fires", cron=repr(timing.cron))
+            else Rule("never_fires", cron=what)
         )
         raise InvalidInput(rule, field=bound)
 
@@ -68,9 +85,7 @@ def _check_instant(timing: Timing, now: int) -> None:
             ),
             field="run_at",
         )
-    for field in ("gap", "fold"):
-        if getattr(timing, field) is not None:
-            raise InvalidInput(Rule("only_with_cron"), field=field)
+    _check_no_clock_rules(timing)
     if timing.next_fire(timing.run_at - 1) is None:
         raise InvalidInput(Rule("run_at_outside"), field="run_at")
 

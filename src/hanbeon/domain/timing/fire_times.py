@@ -57,13 +57,17 @@ class Fire(msgspec.Struct, frozen=True):
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """The fire times of a schedule; validated by `check_timing` before it is stored.
 
-    Either `cron` or `run_at`. It may fire from `starts_at` to `ends_at`, both included. If `gap` and `fold` are not
-    set, expressions that name times of day fire once a day (at the transition; in the first pass), and those with `*`
-    at the start of minute or hour follow elapsed time (skipped times do not fire, repeated times fire twice).
+    One of `cron`, `every_us` and `run_at`. A period counts from `starts_at`, or from 1970 UTC, so that all instances
+    compute the same phase; clock changes do not move it. It may fire from `starts_at` to `ends_at`, both included.
+
+    If `gap` and `fold` are not set, expressions that name times of day fire once a day (at the transition; in the first
+    pass), and those with `*` at the start of minute or hour follow elapsed time (skipped times do not fire, repeated
+    times fire twice).
     """
 
     timezone: str
     cron: str | None = None
+    every_us: int | None = None
     run_at: int | None = None
     starts_at: int | None = None
     ends_at: int | None = None
@@ -77,6 +81,9 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
         after = max(after, first - 1)
         if self.cron is not None:
             fire = self._next_of_cron(after)
+        elif self.every_us is not None:
+            anchor = self.starts_at or 0
+            fire = Fire(anchor + ((after - anchor) // self.every_us + 1) * self.every_us)
         else:
             fire = Fire(self.run_at) if self.run_at is not None and self.run_at > after else None
         last = LAST_INSTANT_US if self.ends_at is None else min(self.ends_at, LAST_INSTANT_US)

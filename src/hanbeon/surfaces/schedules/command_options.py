@@ -67,6 +67,12 @@ Cron = Annotated[
     str | None,
     typer.Option("--cron", metavar="TEXT", help='A cron expression: "0 9 * * MON-FRI", @daily, ….', show_default=False),
 ]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        "--every", metavar="SPAN", help="Run at this interval, like 90m; counted from --starts-at.", show_default=False
+    ),
+]
 RunAt = Annotated[
     str | None,
     typer.Option("--run-at", metavar="TIME", help="Run once, at this time, in ISO-8601.", show_default=False),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.output import STATE_STYLES, Cell, to_seconds
+from hanbeon.cli.output import STATE_STYLES, Cell, brief, to_seconds
 from hanbeon.domain.lifecycle import STATES
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus
@@ -50,7 +50,7 @@ def notes(schedule: schemas.Schedule, live: Collection[str] | None) -> list[str]
 
 
 def schedule_row(schedule: schemas.Schedule, zone: str, live: Collection[str] | None) -> list[Cell]:
-    when = schedule.cron or to_seconds(schedule.run_at)
+    when = schedule.cron or (f"every {brief(schedule.every)}" if schedule.every else to_seconds(schedule.run_at))
     if schedule.cron and schedule.timezone != zone:
         when += f" {schedule.timezone}"
     fires = (to_seconds(schedule.next_fire_at), to_seconds(schedule.last_fire_at))

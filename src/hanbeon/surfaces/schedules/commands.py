@@ -17,6 +17,7 @@ from hanbeon.surfaces.schedules.command_options import (
     DstFold,
     DstGap,
     EndsAt,
+    Every,
     Jitter,
     Misfire,
     MisfireLimit,
@@ -113,6 +114,7 @@ def create(
     task: TaskName,
     arguments: Arguments = None,
     cron: Cron = None,
+    every: Every = None,
     run_at: RunAt = None,
     name: Name = None,
     timezone: Timezone = None,
@@ -140,6 +142,7 @@ def create(
 
     fields = _given(
         cron=cron,
+        every=every,
         run_at=run_at,
         name=name,
         timezone=timezone,
@@ -174,6 +177,7 @@ def change(
         typer.Option("--task", metavar="NAME", help="The task to run.", autocompletion=task_names, show_default=False),
     ] = None,
     cron: Cron = None,
+    every: Every = None,
     run_at: RunAt = None,
     name: Name = None,
     timezone: Timezone = None,
@@ -215,6 +219,7 @@ def change(
     changes = {each.replace("-", "_"): None for each in unset or []} | _given(
         task=task,
         cron=cron,
+        every=every,
         run_at=run_at,
         name=name,
         timezone=timezone,

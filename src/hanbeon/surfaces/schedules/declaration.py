@@ -16,6 +16,7 @@ Fields = Mapping[str, Any]
 
 _TIMING = {
     "cron": "cron",
+    "every": "every_us",
     "run_at": "run_at",
     "timezone": "timezone",
     "starts_at": "starts_at",
@@ -82,10 +83,9 @@ def reconciled(in_force: InForce, declared: Declaration, fields: Collection[str]
     whole = declared.whole
     before, after = in_force.definition, whole.definition
     times = {field: getattr(after.timing, field) for name, field in _TIMING.items() if name in fields}
-    if times.get("cron") is not None:
-        times["run_at"] = None
-    if times.get("run_at") is not None:
-        times["cron"] = None
+    kinds = ("cron", "every_us", "run_at")
+    if any(times.get(kind) is not None for kind in kinds):
+        times |= {kind: None for kind in kinds if times.get(kind) is None}
     timing = msgspec.structs.replace(before.timing, **times)
     try:
         check_timing(timing, LONG_AGO)

@@ -68,7 +68,7 @@ def declared_schedule(name: Any, given: Mapping[str, Any]) -> DeclaredSchedule:
 def _check_required(fields: Mapping[str, Any]) -> None:
     if "task" not in fields:
         raise InvalidInput(Rule("declared_task_required"), field="task")
-    if "cron" not in fields and "run_at" not in fields:
+    if not fields.keys() & set(definitions.KINDS):
         raise InvalidInput(Rule("declared_cron_required"), field="cron")
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import MICROS, iso, micros, seconds_of
+from hanbeon.domain.job import LONGEST_US
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.timing.checks import check_timing
 from hanbeon.domain.timing.fire_times import LONGEST_JITTER_US, Timing
@@ -22,15 +23,16 @@ from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
 """Fields of a schedule by name; None, like a field that is missing, stands for the default."""
+KINDS = ("cron", "every", "run_at")
+"""The fields that say when: a schedule has one of them."""
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Definition)}
 
 
 def merged(before: Fields, given: Fields) -> dict[str, Any]:
-    """A schedule's fields with changes: a cron replaces an instant, and an instant a cron."""
+    """A schedule's fields with changes: one of the kinds of times replaces the others."""
     after = {**before, **given}
-    for one, other in (("cron", "run_at"), ("run_at", "cron")):
-        if given.get(one) is not None and other not in given:
-            after[other] = None
+    if any(given.get(kind) is not None for kind in KINDS):
+        after |= {kind: None for kind in KINDS if kind not in given}
     return after
 
 
@@ -46,6 +48,7 @@ def timing_of(fields: Fields, zone: ZoneInfo) -> Timing:
     own_zone = zone_of(zone_name)
     return Timing(
         cron=fields.get("cron"),
+        every_us=_period(fields.get("every")),
         run_at=instant(fields.get("run_at"), "run_at", own_zone),
         timezone=zone_name,
         starts_at=instant(fields.get("starts_at"), "starts_at", own_zone),
@@ -73,6 +76,7 @@ def fields_of(
     timing = definition.timing
     return {
         "cron": timing.cron,
+        "every": None if timing.every_us is None else timing.every_us / MICROS,
         "run_at": iso(timing.run_at, zone, timespec),
         "timezone": timing.timezone,
         "jitter": timing.jitter_us / 1_000_000,
@@ -92,6 +96,15 @@ def instant(text: str | None, field: str, zone: ZoneInfo) -> int | None:
 
 def args_text(args: Mapping[str, Any]) -> str:
     return to_json_text(dict(args), "an argument", "args")
+
+
+def _period(given: float | str | None) -> int | None:
+    if given is None:
+        return None
+    seconds = seconds_of(given, "every") if isinstance(given, str) else given
+    if not 1 <= seconds <= LONGEST_US / MICROS:  # Also rejects NaN.
+        raise InvalidInput(Rule("must_be", what=Rule("period"), got=quoted(given)), field="every")
+    return micros(seconds)
 
 
 def _jitter(given: float | str | None) -> int:

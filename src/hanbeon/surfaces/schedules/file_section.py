@@ -14,7 +14,7 @@ from hanbeon.surfaces.schedules.declarations import DeclaredSchedule, declared_s
 from hanbeon.surfaces.surface import FileSection
 
 # Valid values for required fields; the instants are such that hardly any other field can contradict them.
-_NEEDS = ({"task": "a task"}, {"cron": "* * * * *", "run_at": "2030-01-31T09:00"})
+_NEEDS = ({"task": "a task"}, {"cron": "* * * * *", "every": "1m", "run_at": "2030-01-31T09:00"})
 
 
 def read_schedules(value: Any, reader: Reader) -> tuple[DeclaredSchedule, ...]:

@@ -19,6 +19,7 @@ class DeclaredSettingsFields(TypedDict, total=False):
     """A schedule in code or in `hanbeon.toml`, under its name."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -57,6 +58,7 @@ class NamedSettingsFields(TypedDict, total=False):
     """A schedule but for its task."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -76,6 +78,7 @@ class NewScheduleFields(TypedDict, total=False):
     """The task must be known: a worker that has it has started once."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -100,6 +103,7 @@ class PreviewRequestFields(TypedDict, total=False):
     """The first `n` fires at or after `from`, which is now by default."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -115,6 +119,7 @@ class ScheduleChangeFields(TypedDict, total=False):
     """Fields that are left out stay as they are; null stands for the default."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -143,6 +148,7 @@ class ScheduleSettingsFields(TypedDict, total=False):
     """How a schedule fires. Null stands for the default."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None
@@ -163,9 +169,10 @@ class TaskQueryFields(TypedDict, total=False):
 
 
 class TimesFields(TypedDict, total=False):
-    """Either `cron` or `run_at`. `jitter` in seconds, or as text like `5m`; moments in ISO-8601."""
+    """One of `cron`, `every` and `run_at`. Spans in seconds, or as text like `90m`; moments in ISO-8601."""
 
     cron: str | None
+    every: float | str | None
     run_at: Moment | None
     timezone: str | None
     jitter: float | str | None

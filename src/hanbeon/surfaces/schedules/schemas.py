@@ -49,9 +49,10 @@ FireCount = Annotated[int, Meta(ge=1, le=PREVIEW_MOST)]
 
 
 class Times(Request, frozen=True, kw_only=True):
-    """Either `cron` or `run_at`. `jitter` in seconds, or as text like `5m`; moments in ISO-8601."""
+    """One of `cron`, `every` and `run_at`. Spans in seconds, or as text like `90m`; moments in ISO-8601."""
 
     cron: Cron | UnsetType | None = UNSET
+    every: float | str | UnsetType | None = UNSET
     run_at: MomentText | UnsetType | None = UNSET
     timezone: Name | UnsetType | None = UNSET
     jitter: float | str | UnsetType | None = UNSET
@@ -207,6 +208,7 @@ class Schedule(Result, frozen=True, kw_only=True):
     name: str | None
     task_id: str
     cron: str | None
+    every: float | None
     run_at: str | None
     timezone: str
     args: dict[str, Any]
