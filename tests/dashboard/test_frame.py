@@ -223,3 +223,17 @@ async def test_page_says_that_the_server_was_upgraded(browser: Browser, sqlite_u
 async def _all_ended(app: App, count: int) -> bool | None:
     counts = await app.counts("nightly")
     return True if sum(counts[state] for state in TERMINAL) == count else None
+
+
+async def test_navigation_tells_which_of_the_five_fits(browser: Browser, sqlite_url: str) -> None:
+    async with App(sqlite_url) as app, serving(app) as server:
+        page, complaints = await opened(browser, f"{server.url}/#/")
+        await page.get_by_role("link", name="Which do I need?").click()
+        await expect(page.get_by_role("heading", name="Which of the five do I need?")).to_be_visible()
+        kinds = page.locator("main li > a")
+        assert await kinds.all_inner_texts() == ["Job", "Office", "Schedule", "Chain", "Workflow"]
+        for place in ("jobs", "offices", "schedules", "chains", "workflows"):
+            await page.goto(f"{server.url}/#/which")
+            await page.locator(f"main li > a[href='#/{place}']").click()
+            await expect(page.locator("nav [aria-current]")).to_have_attribute("href", f"#/{place}")
+        assert complaints == []

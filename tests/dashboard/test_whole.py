@@ -17,6 +17,7 @@ _PAGES = (
     "instances",
     "actions",
     "settings",
+    "which",
     "offices",
     "schedules",
     "schedules/new",

@@ -58,6 +58,13 @@ export const SURFACE: Surface = {
       order: 40,
       list: part(async () => (await installation()).Settings),
     },
+    {
+      name: "which",
+      title: { en: "Which do I need?", ko: "무엇이 필요할까요?" },
+      group: "system",
+      order: 50,
+      list: part(async () => (await import("./which")).Which),
+    },
   ],
   finds: {
     kind: { en: "queue", ko: "큐" },
