@@ -732,8 +732,9 @@ export type NewExecution = {
   variables?: Record<string, unknown> | null;
 };
 export type NewRecurrence = {
-  frequency: Frequency;
-  time: string;
+  cron?: null | string;
+  frequency?: Frequency | null;
+  time?: null | string;
   weekdays?: Array<string> | null;
   day?: null | number;
 };

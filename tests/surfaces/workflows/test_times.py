@@ -66,6 +66,40 @@ async def test_weekly_and_daily_follow_the_zone(from_2027: WorkflowKit) -> None:
     assert (await from_2027.runs(paris))[-1].scheduled_time == "2027-01-01T07:30:00.000+09:00"
 
 
+async def test_cron_recurs_by_the_zone(from_2027: WorkflowKit) -> None:
+    config = {"mode": "recurring", "recurrence": {"cron": "0 9,18 * * MON-FRI"}}
+    made = await from_2027.make(NOTHING, schedule_config=config, status="active")
+    assert (made.next_run_at, made.schedule_config) == ("2027-01-01T09:00:00.000+09:00", config)
+    times = await _passed(from_2027, made, 4)
+    assert times == ["2027-01-01T09:00", "2027-01-01T18:00", "2027-01-04T09:00", "2027-01-04T18:00"]
+    hourly = {"mode": "recurring", "recurrence": {"cron": "@hourly"}}
+    changed = await from_2027.workflows.change(made, schedule_config=hourly)
+    assert changed.next_run_at == "2027-01-04T19:00:00.000+09:00"
+    assert await from_2027.findings() == []
+
+
+@pytest.mark.parametrize(
+    ("recurrence", "field", "words"),
+    [
+        ({"cron": "0 25 * * *"}, "cron", "hour"),
+        ({"cron": "0 9 * *"}, "cron", "fields"),
+        ({"cron": ""}, "cron", "cron expression"),
+        ({"cron": "@daily", "time": "09:00"}, "time", "must be omitted beside cron"),
+        ({"cron": "@daily", "frequency": "daily"}, "frequency", "must be omitted beside cron"),
+        ({"time": "09:00"}, "frequency", "is required"),
+        ({"frequency": "daily"}, "time", "is required"),
+        ({}, "frequency", "is required"),
+    ],
+)
+async def test_recurrence_is_a_cron_or_a_frequency(
+    sqlite_workflows: WorkflowKit, recurrence: dict[str, Any], field: str, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as refused:
+        await sqlite_workflows.make(NOTHING, schedule_config={"mode": "recurring", "recurrence": recurrence})
+    assert refused.value.field == f"schedule_config.recurrence.{field}"
+    assert (await sqlite_workflows.workflows.list()).items == []
+
+
 async def test_delete_is_refused_while_any_run_is_under_way(workflow_kit: WorkflowKit) -> None:
     made = await workflow_kit.make({"type": "wait", "minutes": 5}, status="active")
     await workflow_kit.kit.tick()

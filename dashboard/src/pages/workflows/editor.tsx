@@ -53,7 +53,9 @@ const draftOf = (step: NewStep): Draft => ({
   },
 });
 
-const FREQUENCIES: NewRecurrence["frequency"][] = ["daily", "weekly", "monthly"];
+type Frequency = NonNullable<NewRecurrence["frequency"]>;
+const CRON = "cron";
+const FREQUENCIES: Frequency[] = ["daily", "weekly", "monthly"];
 
 /** The step as it is sent: empty fields are left out, texts of JSON are read. */
 function stepOf({ step, json }: Draft): NewStep {
@@ -308,8 +310,13 @@ function Times({
   if (config.mode !== "recurring" || !again) return null;
   const set = (recurrence: NewRecurrence): void => change({ mode: "recurring", recurrence });
   const days = again.weekdays ?? [];
-  const frequency = (wanted: NewRecurrence["frequency"]): void => {
-    const base = { frequency: wanted, time: again.time };
+  const frequency = (chosen: string): void => {
+    if (chosen === CRON) {
+      set({ cron: "0 9 * * MON-FRI" });
+      return;
+    }
+    const wanted = FREQUENCIES.find((each) => each === chosen) ?? "daily";
+    const base = { frequency: wanted, time: again.time ?? "09:00" };
     set(wanted === "weekly" ? { ...base, weekdays: ["MON"] } : wanted === "monthly" ? { ...base, day: 1 } : base);
   };
   return (
@@ -317,18 +324,30 @@ function Times({
       <label>
         <span>{w("frequency")}</span>
         <select
-          value={again.frequency}
-          onChange={(event) => frequency(FREQUENCIES.find((each) => each === event.currentTarget.value) ?? "daily")}
+          value={again.cron == null ? (again.frequency ?? "daily") : CRON}
+          onChange={(event) => frequency(event.currentTarget.value)}
         >
           <option value="daily">{w("freqDaily")}</option>
           <option value="weekly">{w("freqWeekly")}</option>
           <option value="monthly">{w("freqMonthly")}</option>
+          <option value={CRON}>cron</option>
         </select>
       </label>
-      <label>
-        <span>{w("time")}</span>
-        <input type="time" value={again.time} onInput={(event) => set({ ...again, time: event.currentTarget.value })} />
-      </label>
+      {again.cron != null ? (
+        <label>
+          <span>cron</span>
+          <input value={again.cron} spellcheck={false} onInput={(event) => set({ cron: event.currentTarget.value })} />
+        </label>
+      ) : (
+        <label>
+          <span>{w("time")}</span>
+          <input
+            type="time"
+            value={again.time ?? ""}
+            onInput={(event) => set({ ...again, time: event.currentTarget.value })}
+          />
+        </label>
+      )}
       {again.frequency === "weekly" && (
         <div class="weekdays" role="group" aria-label={w("weekdays")}>
           {WEEKDAYS.map((day) => (

@@ -66,12 +66,13 @@ export function inWords(config: NewScheduleConfig): string {
     case "scheduled":
       return w("scheduled", time(config.scheduled_time));
     case "recurring":
+      if (again?.cron) return `cron ${again.cron}`;
       if (again?.frequency === "weekly") {
         const days = (again.weekdays ?? []).map((day) => w(WEEKDAYS.find((each) => each === day) ?? "MON"));
-        return w("weekly", days.join(language.value === "ko" ? "·" : ", "), again.time);
+        return w("weekly", days.join(language.value === "ko" ? "·" : ", "), again.time ?? "");
       }
       if (again?.frequency === "monthly") {
-        return again.day === 31 ? w("lastDay", again.time) : w("monthly", again.day ?? 1, again.time);
+        return again.day === 31 ? w("lastDay", again.time ?? "") : w("monthly", again.day ?? 1, again.time ?? "");
       }
       return w("daily", again?.time ?? "");
   }

@@ -15,8 +15,11 @@ DEFAULT_RETRY_DELAY_SECONDS = 60.0
 
 
 class Recurrence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    frequency: Frequency
-    time: str
+    """A cron expression, or a frequency with a time of the day."""
+
+    cron: str | None = None
+    frequency: Frequency | None = None
+    time: str = ""
     weekdays: tuple[str, ...] = ()
     day: int | None = None
 

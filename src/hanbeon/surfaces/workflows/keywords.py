@@ -24,10 +24,11 @@ class NewExecutionFields(TypedDict, total=False):
 
 
 class NewRecurrenceFields(TypedDict, total=False):
-    """`weekdays` belong to weekly, `day` to monthly; the 29th to 31st mean the last day of a shorter month."""
+    """A `cron` expression, or a frequency with a `time`."""
 
-    frequency: Required[Frequency | str]
-    time: Required[str]
+    cron: str | None
+    frequency: Frequency | str | None
+    time: str | None
     weekdays: Sequence[str] | None
     day: int | None
 

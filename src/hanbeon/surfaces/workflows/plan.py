@@ -20,7 +20,7 @@ from hanbeon.messages import Messenger, shown_target
 from hanbeon.outbound.origin import split_url
 from hanbeon.rule import Rule
 from hanbeon.surfaces.moment import instant_of
-from hanbeon.surfaces.validation import given_fields, inside
+from hanbeon.surfaces.validation import given_fields, inside, or_default
 from hanbeon.surfaces.workflows import schemas
 from hanbeon.surfaces.workflows.checks import TARGET, check_definition, filled
 from hanbeon.surfaces.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
@@ -235,12 +235,19 @@ def config_of(given: schemas.NewScheduleConfig, zone: ZoneInfo) -> ScheduleConfi
 
 def _recurrence(given: schemas.NewRecurrence) -> Recurrence:
     recurrence = Recurrence(
-        frequency=given.frequency,
-        time=given.time,
+        cron=or_default(given.cron, None),
+        frequency=or_default(given.frequency, None),
+        time=or_default(given.time, ""),
         weekdays=() if given.weekdays is UNSET else tuple(day.strip().upper()[:3] for day in given.weekdays),
-        day=None if given.day is UNSET else given.day,
+        day=or_default(given.day, None),
     )
     with inside("recurrence"):
+        for name in ("frequency", "time", "weekdays", "day"):
+            is_given = getattr(given, name) is not UNSET
+            if is_given and recurrence.cron is not None:
+                raise InvalidInput(Rule("not_beside_cron"), field=name)
+            if not is_given and recurrence.cron is None and name in ("frequency", "time"):
+                raise InvalidInput(Rule("recurrence_required"), field=name)
         if given.weekdays is not UNSET:
             cron_of(msgspec.structs.replace(recurrence, weekdays=tuple(given.weekdays)))
         cron_of(recurrence)
@@ -265,7 +272,9 @@ def config_view(config: ScheduleConfig, zone: dt.tzinfo) -> dict[str, Any]:
         view["scheduled_time"] = iso(config.scheduled_at, zone, "milliseconds")
     if config.recurrence is not None:
         found = config.recurrence
-        view["recurrence"] = {"frequency": found.frequency, "time": found.time}
+        view["recurrence"] = (
+            {"frequency": found.frequency, "time": found.time} if found.cron is None else {"cron": found.cron}
+        )
         if found.weekdays:
             view["recurrence"]["weekdays"] = list(found.weekdays)
         if found.day is not None:

@@ -77,11 +77,20 @@ Variables = Annotated[dict[Identifier, Any], Meta(max_length=VARIABLES_MOST)]
 # Requests
 
 
-class NewRecurrence(PostBody, frozen=True, kw_only=True):
-    """`weekdays` belong to weekly, `day` to monthly; the 29th to 31st mean the last day of a shorter month."""
+_CRON_RULE = Rule("cron_expression")
 
-    frequency: Frequency
-    time: Annotated[str, Meta(max_length=8, examples=["09:00"])]
+
+class NewRecurrence(PostBody, frozen=True, kw_only=True):
+    """A `cron` expression, or a frequency with a `time`.
+
+    `weekdays` belong to weekly, `day` to monthly; the 29th to 31st mean the last day of a shorter month.
+    """
+
+    cron: Annotated[str, Meta(min_length=1, examples=["0 9 * * MON-FRI"], extra={EXPECTED: _CRON_RULE})] | UnsetType = (
+        UNSET
+    )
+    frequency: Frequency | UnsetType = UNSET
+    time: Annotated[str, Meta(max_length=8, examples=["09:00"])] | UnsetType = UNSET
     weekdays: Annotated[list[Annotated[str, Meta(max_length=20)]], Meta(max_length=7)] | UnsetType = UNSET
     day: Annotated[int, Meta(ge=1, le=31)] | UnsetType = UNSET
 

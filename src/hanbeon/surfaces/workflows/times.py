@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hanbeon.domain.timing import cron
 from hanbeon.domain.timing.fire_times import Timing
 from hanbeon.domain.timing.recurrence import daily, monthly, weekly
 from hanbeon.errors import InvalidInput
@@ -56,6 +57,10 @@ def timing_of(recurrence: Recurrence, timezone: str) -> Timing:
 
 def cron_of(recurrence: Recurrence) -> str:
     """Return the cron text. Raises for a weekday, day or time that does not exist, and for one that does not belong."""
+    if recurrence.cron is not None:
+        cron.parse(recurrence.cron)
+        return recurrence.cron
+    assert recurrence.frequency is not None
     if recurrence.frequency is not Frequency.WEEKLY and recurrence.weekdays:
         raise InvalidInput(Rule("weekdays_of_weekly", frequency=recurrence.frequency), field="weekdays")
     if recurrence.frequency is not Frequency.MONTHLY and recurrence.day is not None:
