@@ -180,7 +180,11 @@ _PYTHON: dict[str, tuple[Callable[[Shop], Any], str]] = {
     "four fields of cron": (_schedule(cron="0 2 * *"), r"^cron: .*fields.*got '0 2 \* \*'|^cron: .*5"),
     "a step that is too long": (
         _schedule(cron="*/90 * * * *"),
-        r"^cron: minute must be 0–59, .*got '\*/90': a step of 90",
+        r"^cron: minute must be 0–59, .*got '\*/90': a step of 90 .*; for an interval write every, .*\"90m\"",
+    ),
+    "an interval as cron": (
+        _schedule(cron="@every 90m"),
+        r"^cron: .*got '@every 90m'; for an interval write every, which",
     ),
     "a zone of another world": (
         _schedule(cron="@daily", timezone="Mars/X"),
