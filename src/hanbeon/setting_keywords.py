@@ -28,6 +28,7 @@ class SettingFields(TypedDict, total=False):
     message_schemes: str
     language: str
     public_url: str | None
+    job_links: str
     pool_size: int
     host: str
     port: int

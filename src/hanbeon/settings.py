@@ -17,6 +17,7 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
+from hanbeon.job_links import links_of
 from hanbeon.logs import get_logger
 from hanbeon.quotation import quoted
 from hanbeon.rule import Rule
@@ -78,6 +79,11 @@ def _web_address(value: str | None, _: Mapping[str, Any]) -> str | None:
     if value is not None and not _WEB_ADDRESS.fullmatch(value):
         raise ValueError(Rule("setting_web_address"))
     return value and value.rstrip("/")
+
+
+def _job_links(value: str, _: Mapping[str, Any]) -> str:
+    links_of(value)
+    return " ".join(value.split())
 
 
 def _within_the_lease(value: float | None, others: Mapping[str, Any]) -> float | None:
@@ -165,6 +171,12 @@ class Settings(_Declared, env_prefix="HANBEON_", others=_of_surfaces):
         None,
         check=_web_address,
         description="The address of the dashboard, https://jobs.example.org: notifications and commands link to it",
+    )
+    job_links: str = Field(
+        "",
+        check=_job_links,
+        description="Links of a job to other tools, Name=https://logs.example.org/?q={id} with spaces between: "
+        "{id}, {task}, {queue}, {role}, {attempt} and {work_item} become those of the job",
     )
     pool_size: int = Field(10, ge=2, description="Maximum PostgreSQL connections of one App")
     host: str = Field("127.0.0.1", may_be_empty=False, description="The address the server listens on")

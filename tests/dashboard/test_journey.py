@@ -1,4 +1,6 @@
-"""One journey through the dashboard, in a real browser over a real server with a worker."""
+"""Journeys through the dashboard, in a real browser over a real server with a worker."""
+
+import asyncio
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -79,4 +81,41 @@ async def test_a_token_lets_in_and_its_end_shows_the_login(browser: Browser, sql
         await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
         await page.get_by_role("button", name="Log out").click()
         await expect(page.get_by_label("Token")).to_be_visible()
+        assert complaints == []
+
+
+async def test_a_failed_job_is_understood_mended_and_watched(browser: Browser, sqlite_url: str) -> None:
+    prices: dict[str, int] = {}
+    gate = asyncio.Event()
+    app = App(sqlite_url, shutdown_grace=0.2)
+
+    @app.task(name="price", retries=0)
+    async def price(ctx: Context, item: str) -> int:
+        found = prices[item]
+        ctx.log("found it")
+        await ctx.progress({"percent": 50})
+        await gate.wait()
+        return found
+
+    async with app, serving(app, work=True) as server:
+        job = await app.enqueue("price", {"item": "tea"})
+        page, complaints = await opened(browser, server.url)
+        # Home leads to the failure, and the job says at once where it was.
+        await page.get_by_text("KeyError: 'tea'").click()
+        await page.get_by_role("link", name="price").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("price")
+        await expect(page.locator(".trace")).to_contain_text("found = prices[item]")
+        await expect(page.get_by_role("heading", name="Result")).to_have_count(0)
+        # It is retried once the cause is mended, and watched until it ends.
+        prices["tea"] = 3
+        await page.get_by_role("button", name="Retry", exact=True).click()
+        await expect(page.get_by_text("Retried.")).to_be_visible()
+        await expect(page.locator(".jobhead .state.running")).to_be_visible()
+        await expect(page.locator(".log")).to_contain_text("found it")
+        await expect(page.locator(".jobhead")).to_contain_text("50 %")
+        gate.set()
+        await expect(page.locator(".jobhead .state.succeeded")).to_have_text("Succeeded")
+        await expect(page.locator("section", has=page.get_by_role("heading", name="Result"))).to_contain_text("3")
+        await expect(page.locator(".attempts tbody tr:not(.message)")).to_have_count(2)
+        assert await app.job(job.id).result(60) == 3
         assert complaints == []

@@ -10,6 +10,7 @@ from hanbeon.domain.job import NewJob
 from hanbeon.ids import new_id
 from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
+from tests.surfaces.chains.chain_kit import LIBRARY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -235,4 +236,41 @@ async def test_home_says_what_is_paused_or_has_no_worker(browser: Browser, sqlit
         await expect(notice).not_to_contain_text("nightly is paused")
         async with app.worker():
             await expect(notice).to_have_count(0)
+        assert complaints == []
+
+
+async def test_an_office_and_a_chain_are_created_in_the_page(browser: Browser, sqlite_url: str) -> None:
+    links = "All_logs=https://logs.example.org/?q={id}"
+    async with App(sqlite_url, chain_libraries=LIBRARY, job_links=links) as app, serving(app) as server:
+        page, complaints = await opened(browser, f"{server.url}/#/offices")
+        await page.get_by_role("button", name="New office").click()
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await expect(page.locator("label", has_text="Name").get_by_role("alert")).to_be_visible()
+        await page.get_by_label("Name").fill("Seoul")
+        await page.get_by_label("Jobs at once").fill("4")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await expect(page.locator(".crumb")).to_contain_text("Seoul")
+        (office,) = (await app.offices.list()).items
+        assert (office.name, (await app.offices.config(office.id)).config.maxConcurrentJobs) == ("Seoul", 4)
+        await page.goto(f"{server.url}/#/chains")
+        await page.get_by_role("button", name="New chain").click()
+        await page.get_by_label("Library").fill(LIBRARY)
+        await page.get_by_label("1. operation").fill("do")
+        await page.get_by_label("1. undone by").fill("undo")
+        await page.get_by_label("1. arguments (JSON)").fill("{")
+        await expect(page.get_by_role("alert")).to_have_text("must be JSON; write texts in quotes")
+        await page.get_by_label("1. arguments (JSON)").fill('{"seat": 1}')
+        await page.get_by_role("button", name="Add a step").click()
+        await page.get_by_label("2. operation").fill("do")
+        await page.get_by_role("button", name="Create", exact=True).click()
+        await expect(page).to_have_url(f"{server.url}/#/chains/1")
+        first, second = (await app.chains.get(1)).jobs
+        assert (first.forward_operation, first.backward_operation, first.arguments) == ("do", "undo", {"seat": 1})
+        assert second.forward_operation == "do"
+        # An installation links its jobs to other tools.
+        job = NewJob(id=new_id(), task="send", queue="mail", args="{}")
+        await app.store.enqueue([job])
+        await page.goto(f"{server.url}/#/jobs/{job.id}")
+        elsewhere = page.get_by_role("link", name="All logs")
+        await expect(elsewhere).to_have_attribute("href", f"https://logs.example.org/?q={job.id}")
         assert complaints == []

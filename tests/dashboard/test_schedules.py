@@ -138,6 +138,6 @@ async def test_schedule_that_fails_is_not_green(browser: Browser, sqlite_url: st
         await expect(page.locator(".firestrip[role=img] .failed").first).to_be_visible()
         await page.locator(".firelist a").last.click()
         await expect(page.locator(".failure").first).to_contain_text("ValueError: no disk")
-        await page.get_by_role("link", name="health", exact=True).click()
+        await page.locator(".crumb").get_by_role("link", name="health", exact=True).click()
         await expect(page).to_have_url(f"{server.url}/#/schedules/{made.id}")
         assert complaints == []

@@ -291,6 +291,7 @@ export type EngineJobDetail = {
   path: null | string;
   failure: Failure | null;
   waiting: null | string;
+  links: Array<JobLink>;
   attempts: Array<EngineAttempt>;
   timeline: Array<Moved>;
   depends_on: Array<Linked>;
@@ -586,6 +587,10 @@ export type JobFilter = {
   created_after?: null | string;
   created_before?: null | string;
   own?: boolean | null;
+};
+export type JobLink = {
+  name: string;
+  url: string;
 };
 export type JobMarkDone = {
   comment: string;

@@ -153,6 +153,13 @@ class ExplanationReason(_ReasonDetails):
     text: str
 
 
+class JobLink(Result, frozen=True, kw_only=True):
+    """A link to another tool."""
+
+    name: str
+    url: str
+
+
 class Failure(Result, frozen=True, kw_only=True):
     """How an attempt failed. `exception`: the class that its body raised, with its bounded `traceback`."""
 

@@ -1,11 +1,14 @@
 // Chains: the list, each with its walk in one line.
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Chain, call, curl } from "../../lib/api";
 import { number, time } from "../../lib/format";
 import { link, place, refine } from "../../lib/router";
 import { t } from "../../lib/texts";
+import { Act } from "../../ui/act";
 import { PagedTable, usePaged } from "../../ui/paged_table";
 import { Empty } from "../../ui/parts";
+import { NewChainForm } from "./new_chain";
 import { CHAIN_STATES, w } from "./texts";
 import { MiniWalk, StateBadge } from "./walk";
 
@@ -20,8 +23,10 @@ export function Chains(): JSX.Element {
     state ?? "",
     5_000,
   );
+  const isOpen = useSignal(false);
   return (
     <>
+      {isOpen.value && <NewChainForm close={() => void (isOpen.value = false)} />}
       <div class="row">
         <span class="segments" role="group" aria-label={t("state")}>
           {[undefined, ...CHAIN_STATES].map((each) => (
@@ -35,6 +40,11 @@ export function Chains(): JSX.Element {
             </button>
           ))}
         </span>
+        {!isOpen.value && (
+          <Act kind="main" onClick={() => void (isOpen.value = true)}>
+            {w("newChain")}
+          </Act>
+        )}
       </div>
       <PagedTable
         class="chains stacked"

@@ -236,6 +236,15 @@ function Head({ job, refresh }: { job: EngineJobDetail; refresh: () => void }): 
         <Fact name={t("queue")}>
           <QueueName name={job.queue} />
         </Fact>
+        {job.links.length > 0 && (
+          <Fact name={t("links")}>
+            {job.links.map((each) => (
+              <a key={each.name} class="inline" href={each.url} target="_blank" rel="noreferrer noopener">
+                {each.name}{" "}
+              </a>
+            ))}
+          </Fact>
+        )}
         {job.role && <Fact name={t("role")}>{job.role}</Fact>}
         {job.concurrency_key && <Fact name={t("key")}>{job.concurrency_key}</Fact>}
         <Fact name={t("task")}>{job.task}</Fact>

@@ -15,11 +15,25 @@ import { cancelAllJobs, type OfficeData, useOffice } from "./data";
 import { OfficeGantt } from "./gantt";
 import { OfficeGraphView } from "./graph";
 import { OfficeJobs } from "./jobs";
+import { NewOffice } from "./new_office";
 import { NAME } from "./surface";
 import { STATE_OF, statusWord, w } from "./texts";
 
 const COUNTED = ["pending", "ready", "processing", "done", "failed", "cancelled"] as const;
 const VIEWS = ["graph", "gantt", "jobs", "config"] as const;
+
+/** A button that becomes the form of a new office. */
+function Opener(): JSX.Element {
+  const isOpen = useSignal(false);
+  if (isOpen.value) return <NewOffice close={() => void (isOpen.value = false)} />;
+  return (
+    <div class="row">
+      <Act kind="main" onClick={() => void (isOpen.value = true)}>
+        {w("newOffice")}
+      </Act>
+    </div>
+  );
+}
 
 export function Offices(): JSX.Element {
   const older = useSignal<Office[]>([]);
@@ -34,9 +48,12 @@ export function Offices(): JSX.Element {
   if (!data) return <Waiting lines={6} />;
   if (data.items.length === 0) {
     return (
-      <Panel>
-        <Empty command={curl("POST /api/offices", { body: { name: "Seoul" } })}>{w("none")}</Empty>
-      </Panel>
+      <>
+        <Opener />
+        <Panel>
+          <Empty command={curl("POST /api/offices", { body: { name: "Seoul" } })}>{w("none")}</Empty>
+        </Panel>
+      </>
     );
   }
   const next = cursor.value === undefined ? data.next_cursor : cursor.value;
@@ -47,6 +64,7 @@ export function Offices(): JSX.Element {
   };
   return (
     <>
+      <Opener />
       <div class="officecards">
         {[...data.items, ...older.value].map((office) => (
           <Card key={office.id} office={office} />

@@ -6,6 +6,10 @@ import { words } from "../../lib/words";
 export const w = words(
   {
     none: "There are no offices yet. An office is a graph of jobs with limits of its own. Create one:",
+    newOffice: "New office",
+    createOffice: "Create",
+    name: "Name",
+    defaultTask: "Task of all roles",
     jobsNow: "{0} running · {1} waiting",
     stopping: "Stopping",
     average: "mean {0}",
@@ -89,6 +93,10 @@ export const w = words(
   },
   {
     none: "아직 오피스가 없습니다. 오피스는 자체 제한을 가진 작업 그래프입니다. 하나 만들어 보세요:",
+    newOffice: "새 오피스",
+    createOffice: "만들기",
+    name: "이름",
+    defaultTask: "모든 역할의 태스크",
     jobsNow: "실행 {0} · 대기 {1}",
     stopping: "중지하는 중",
     average: "평균 {0}",

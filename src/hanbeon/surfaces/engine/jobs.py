@@ -19,6 +19,7 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPosition
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
+from hanbeon.job_links import links_of
 from hanbeon.rule import Rule
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
@@ -73,7 +74,10 @@ class EngineJobs(Service):
             stream = await waiting_in(tx, job)
             waiting = None if stream is None else waiting_for_worker(stream).text
             by_hand = await hand_moves_of(tx, job.seq)
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting, by_hand)
+            links = links_of(self._app.settings.job_links)
+            return self._serializer.detail(
+                job, self._place(job), attempts, names, before, behind, waiting, by_hand, links
+            )
 
         return await self._read(read)
 

@@ -27,6 +27,7 @@ from hanbeon.surfaces.schema import (
     Events,
     Failure,
     JobCursor,
+    JobLink,
     MarkDone,
     Name,
     NameOrEmpty,
@@ -300,11 +301,13 @@ class Linked(Result, frozen=True, kw_only=True):
 class EngineJobDetail(EngineJob, frozen=True, kw_only=True):
     """`depends_on` and `dependents` show 1,000 jobs at most.
 
-    `waiting`: what a job that was sent to stream workers waits for; null for others, and once one has begun.
+    `waiting`: what a job that was sent to stream workers waits for; null for others, and once one has begun. `links`:
+    to other tools, by the setting `job_links`.
     """
 
     failure: Failure | None
     waiting: str | None
+    links: list[JobLink]
     attempts: list[EngineAttempt]
     timeline: list[Moved]
     depends_on: list[Linked]

@@ -15,6 +15,7 @@ from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.timeline import timeline
+from hanbeon.job_links import JobLink
 from hanbeon.store.operations.access import TokenRecord
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.job_search import LinkedJob
@@ -23,6 +24,7 @@ from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import schemas
 from hanbeon.surfaces.schema import Failure
+from hanbeon.surfaces.schema import JobLink as JobLinkView
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
@@ -55,6 +57,7 @@ class Serializer:
         behind: Sequence[LinkedJob],
         waiting: str | None = None,
         hand_moves: Sequence[HandMove] = (),
+        links: Sequence[JobLink] = (),
     ) -> schemas.EngineJobDetail:
         seen = [self._attempt(each, place, instances) for each in attempts]
         if job.state is State.RUNNING:
@@ -63,12 +66,14 @@ class Serializer:
             schemas.Moved(**msgspec.structs.asdict(each) | {"at": self.iso(each.at)})
             for each in timeline(job, attempts, hand_moves)
         ]
+        fields = self._fields(job, place)
         return schemas.EngineJobDetail(
-            **self._fields(job, place),
+            **fields,
             failure=_failure(job.failure, place),
             attempts=seen,
             timeline=moments,
             waiting=waiting,
+            links=[JobLinkView(name=each.name, url=each.url(fields)) for each in links],
             depends_on=[linked(each) for each in before],
             dependents=[linked(each) for each in behind],
         )
