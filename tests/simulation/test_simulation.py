@@ -9,6 +9,7 @@ import pytest
 
 from hanbeon.testing.simulation import Fault, FaultKind, Moment, Plan, Result, Simulator
 from hanbeon.testing.simulation.plan import from_json, to_json
+from tests.simulation.workload.loads import LOADS
 from tests.simulation.workload.scenario import plan_of, simulator
 
 _QUICK = 12
@@ -60,6 +61,15 @@ def test_plans_are_data() -> None:
     for seed in range(50):
         plan = plan_of(seed)
         assert from_json(to_json(plan)) == plan
+
+
+def test_every_fault_and_operation_is_drawn() -> None:
+    """The swarm leaves nothing out: each kind of fault and of call is in one of these plans."""
+    plans = [plan_of(seed) for seed in range(1, 101)]
+    assert {fault.kind for plan in plans for fault in plan.faults} == set(FaultKind)
+    assert {fault.moment for plan in plans for fault in plan.faults} == set(Moment)
+    calls = {kind for load in LOADS for kind in load.operations}
+    assert {operation.kind for plan in plans for operation in plan.operations} == calls
 
 
 def test_seeds_differ(workload: Simulator) -> None:

@@ -13,7 +13,7 @@ from hanbeon.testing.simulation import Evidence, Simulation
 from tests.simulation.workload.load import Book, Load, app
 
 LEDGER = "CREATE TABLE IF NOT EXISTS ledger (job TEXT, fence INTEGER)"
-QUEUES = ("default", "default", "limited", "keyed", "roled")
+QUEUES = ("default", "default", "limited", "keyed", "roled", "filed")
 _MOST = {("roled", "w"): 1, ("roled", "x"): 2, ("keyed", ""): 4} | {("keyed", key): 1 for key in "abc"}
 _patient: dict[str, Any] = {"retries": 30, "retry_delay": 0.5, "backoff": "linear"}
 

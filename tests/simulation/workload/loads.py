@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.workload.chains import Chains
+from tests.simulation.workload.files import Files
 from tests.simulation.workload.interventions import Interventions
 from tests.simulation.workload.jobs import Jobs
 from tests.simulation.workload.keys import Keys
@@ -23,4 +24,5 @@ LOADS: tuple[type[Load], ...] = (
     Chains,
     Workflows,
     Offices,
+    Files,
 )
