@@ -34,8 +34,10 @@ def old_jobs_are_gone(evidence: Evidence) -> Iterator[str]:
     if not evidence.is_pruned or evidence.world.slept:
         return  # Retention believes a jump of the clock after a day.
     oldest = evidence.world.now_us() - round(_longest(evidence) * 1e6)
+    edges = "SELECT e.dependency FROM hanbeon_edge AS e JOIN hanbeon_job AS d ON d.seq = e.dependent"
+    needed = {seq for (seq,) in evidence.rows(f"{edges} WHERE d.state IN ('pending', 'ready', 'running')")}
     for each in evidence.jobs.values():
-        if each.finished_at is not None and each.finished_at < oldest:
+        if each.finished_at is not None and each.finished_at < oldest and each.seq not in needed:
             yield f"{each.id} ended {(evidence.world.now_us() - each.finished_at) / 1e6:.1f} s ago"
 
 
