@@ -90,6 +90,17 @@ def test_importing_app_loads_no_driver_server_or_renderer(tmp_path: Path) -> Non
     assert _loaded("from hanbeon import App; App('postgresql:///shop')", tmp_path) == []
 
 
+def test_a_program_that_only_enqueues_loads_no_worker(tmp_path: Path) -> None:
+    """Nor what lists the time zones of the machine, before one is chosen: each was a tenth of the import."""
+    program = """
+from hanbeon import App
+worker = ("hanbeon.engine", "hanbeon.worker_factory", "hanbeon.cli", "importlib.resources", "zipfile", "typer")
+print(sorted(name for name in sys.modules if name.startswith(worker)))
+"""
+    done = _run(program, tmp_path)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 def test_help_loads_nothing(tmp_path: Path) -> None:
     assert _loaded(_COMMAND.format(arguments=["--help"]), tmp_path) == []
 

@@ -24,7 +24,6 @@ from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.reserved_queues import check_limits_free
 from hanbeon.domain.statistics import QueueStatistics, check_window
-from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
@@ -60,9 +59,9 @@ from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
-from hanbeon.worker_factory import surface_worker, whole_worker
 
 if TYPE_CHECKING:
+    from hanbeon.engine.worker import Worker
     from hanbeon.setting_keywords import SettingFields
     from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
     from hanbeon.tasks.keywords import JobOptionFields
@@ -440,10 +439,14 @@ class App(TaskDefinitions, Installation):
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
+        from hanbeon.worker_factory import whole_worker  # Not for programs that only enqueue.
+
         return whole_worker(self, concurrency, name)
 
     def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
         """Create a worker for one surface, for a call that drives it in this process; see `worker_factory`."""
+        from hanbeon.worker_factory import surface_worker
+
         return surface_worker(self, name, settings, queues)
 
 
