@@ -47,8 +47,9 @@ class Poll(NamedTuple):
 HOME = (
     Poll("/api/engine/statistics?from={hour_ago}&step=60", 30),
     Poll("/api/engine/overview", 10),
-    Poll("/api/engine/failures?limit=8", 30),
-    Poll("/api/engine/jobs?state=running&limit=12", 10, follows=True),
+    Poll("/api/engine/failures?limit=30", 30),
+    Poll("/api/engine/jobs?state=running&own=true&limit=12", 10, follows=True),
+    Poll("/api/chains?state=BLOCKED&limit=5", 10),
     Poll("/api/scheduler/monitor", 10),
     Poll("/healthz", 60),
 )

@@ -13,6 +13,8 @@ expect.set_options(timeout=PATIENT_MS)
 _PAGES = (
     "",
     "jobs",
+    "tasks",
+    "tasks/report?new=1",
     "queues",
     "instances",
     "actions",
