@@ -30,6 +30,8 @@ class Run(msgspec.Struct):
     commits: int
     virtual_hours: float
     processor_minutes: float
+    cause: str = ""
+    """What the findings were, in words of whoever looked."""
 
 
 class Totals:
@@ -61,7 +63,7 @@ class Totals:
 
 
 def _table(run: Run) -> str:
-    rows = (f"{name} = {_value(value)}" for name, value in msgspec.structs.asdict(run).items())
+    rows = (f"{name} = {_value(value)}" for name, value in msgspec.structs.asdict(run).items() if value != "")
     return "\n[[runs]]\n" + "\n".join(rows) + "\n"
 
 
