@@ -107,12 +107,31 @@ class BoundsCheck:
             )
 
 
+def is_model(kind: type) -> bool:
+    """Return True for a class of pydantic's models, which is not imported for that."""
+    return hasattr(kind, "model_validate_json") and hasattr(kind, "__pydantic_validator__")
+
+
+def _dumped(model: Any) -> Any:
+    """Return a model as JSON that it can be read from."""
+    return model.model_dump(mode="json", by_alias=True, round_trip=True)
+
+
+def _as_json(value: Any) -> Any:
+    if is_model(type(value)):
+        return _dumped(value)
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_as_json).encode
+
+
 def to_json_text(value: Any, what: str, field: str) -> str:
     """Encode a value as JSON that everyone can read back, or raise an error that names the remedy."""
     if value is None:
         return "null"  # Most results.
     try:
-        text = msgspec.json.encode(value).decode()
+        text = _encode(value).decode()
         check_depth(text, field)
         if "null" in text:
             _check_numbers(value)
@@ -131,7 +150,9 @@ def to_json_text(value: Any, what: str, field: str) -> str:
 
 def _check_numbers(value: Any) -> None:
     """Raise `ValueError` for NaN and infinity, which msgspec would encode as null."""
-    plain = msgspec.to_builtins(value, str_keys=True, enc_hook=lambda _: 0)
+    plain = msgspec.to_builtins(
+        value, str_keys=True, enc_hook=lambda each: _dumped(each) if is_model(type(each)) else 0
+    )
     try:
         json.dumps(plain, allow_nan=False)
     except ValueError:

@@ -13,8 +13,12 @@ MOST_BYTES = 16_384
 """A longer schema is not kept: its task has the parameters of any JSON."""
 
 
-def of_struct(kind: type[msgspec.Struct], parameters: Mapping[str, inspect.Parameter]) -> Schema | None:
+def of_struct(
+    kind: type[msgspec.Struct], parameters: Mapping[str, inspect.Parameter], own: Mapping[str, Schema]
+) -> Schema | None:
     """Return the schema of arguments that are decoded into `kind`, with the defaults that have a JSON form.
+
+    `own` are the schemas of parameters that know theirs.
 
     A type that only its own code describes takes any JSON here: the arguments are checked when a job is made.
     """
@@ -25,6 +29,9 @@ def of_struct(kind: type[msgspec.Struct], parameters: Mapping[str, inspect.Param
     except (TypeError, ValueError, KeyError, RecursionError):
         return None
     del schema["title"]
+    for name, theirs in own.items():
+        kinds |= theirs.get("$defs", {})
+        schema["properties"][name] = {key: value for key, value in theirs.items() if key != "$defs"}
     for name, each in parameters.items():
         if each.default is not inspect.Parameter.empty:
             try:

@@ -14,6 +14,8 @@ from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.quotation import plain, quoted
 from hanbeon.rule import Rule
 from hanbeon.tasks import parameter_schema
+from hanbeon.tasks.model_type import ModelType, has_model
+from hanbeon.tasks.model_type import why as why_not
 from hanbeon.tasks.parameter_schema import Schema
 
 _REFUSED = {
@@ -70,8 +72,12 @@ class TaskSignature:
         self._all_names = frozenset(self._names)
         self._by_name_only = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
         self._has_defaults = any(parameter.default is not parameter.empty for parameter in parameters)
-        self._codec = _codec(name, parameters, hints)
+        self._models = {
+            each.name: _model(name, hints[each.name]) for each in parameters if has_model(hints.get(each.name))
+        }
+        self._codec = _codec(name, parameters, hints | dict.fromkeys(self._models, Any))
         self._result: Any = hints.get("return", Any)
+        self._result_model = _model(name, self._result) if has_model(self._result) else None
 
     def __str__(self) -> str:
         """As it would be written, without the context."""
@@ -114,10 +120,15 @@ class TaskSignature:
 
     def _decode(self, text: str) -> Any:
         try:
-            return self._codec.decode(text)
+            decoded = self._codec.decode(text)
+            for name, model in self._models.items():
+                if (value := getattr(decoded, name)) is not msgspec.UNSET:
+                    setattr(decoded, name, model.validated(value))
+            return decoded
         except (Exception, SystemExit) as error:
             # Any: the types are the user's, and run code of their own when they are made.
-            why = plain(str(error), 400) if isinstance(error, msgspec.MsgspecError) else quoted(error)
+            found = str(error) if isinstance(error, msgspec.MsgspecError) else why_not(error)
+            why = quoted(error) if found is None else plain(found, 400)
             raise ArgumentsDoNotFit(
                 Rule("arguments_do_not_fit", task=quoted(self._name), reason=why, signature=self._signature),
                 field="args",
@@ -126,13 +137,16 @@ class TaskSignature:
     def read_result(self, text: str) -> Any:
         """Decode a result into the task's declared type, or as plain JSON if that fails."""
         try:
+            if self._result_model is not None:
+                return self._result_model.read(text)
             return msgspec.json.decode(text, type=self._result)
-        except (msgspec.ValidationError, TypeError):
+        except (ValueError, TypeError):
             return msgspec.json.decode(text)
 
     def schema(self) -> Schema | None:
         """Return the parameters as the JSON Schema of an object; None if that is not known."""
-        return parameter_schema.of_struct(self._codec.type, self._signature.parameters)
+        own = {name: model.schema() for name, model in self._models.items()}
+        return parameter_schema.of_struct(self._codec.type, self._signature.parameters, own)
 
 
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
@@ -140,6 +154,13 @@ def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
         raise TaskDefinitionError(Rule("unresolved_annotation", task=quoted(name), error=error)) from error
+
+
+def _model(task: str, hint: Any) -> ModelType:
+    try:
+        return ModelType(hint)
+    except Exception as error:  # Any: pydantic runs code of the models.
+        raise TaskDefinitionError(Rule("parameter_not_json", task=quoted(task), error=error)) from error
 
 
 def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]) -> msgspec.json.Decoder[Any]:
