@@ -64,6 +64,8 @@ class Case:
     """Rules that hold in this plan, and not in every one."""
     workers: int = 2
     until: float = 12.0
+    patience: float = 120.0
+    """How long jobs may take after the faults. A product that never ends one is watched for all of it."""
     variations: int = 2
     """Seeds under which it is run: they decide what the plan leaves open."""
     uses_chains: bool = False
@@ -79,6 +81,7 @@ class Case:
                 settings=SETTINGS | dict(self.settings),
                 workers=self.workers,
                 until=self.until,
+                patience=self.patience,
             )
 
 
