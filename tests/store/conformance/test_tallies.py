@@ -86,6 +86,8 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     await check(store.cancel(many))  # Ready.
     waiting = await check(world.make(delay_us=HOUR_US))
     await check(store.cancel(waiting))  # Pending.
+    await check(world.mark_done(waiting))  # It never ran.
+    await check(world.mark_done(many))
 
     first = await check(world.make(unique_key="k"))
     again = new_job(unique_key="k", on_conflict=OnConflict.REPLACE_PENDING)
