@@ -128,7 +128,7 @@ async def test_stop_does_not_wait_for_an_unresponsive_database(app_url: str, mon
             await asyncio.Event().wait()
 
         monkeypatch.setattr(app.store, "claim", never)
-        for name in ("recover", "promote"):
+        for name in ("recover", "run_due"):
             monkeypatch.setattr(f"hanbeon.engine.maintenance.{name}", never)
         monkeypatch.setattr("hanbeon.engine.running_attempts.renew", never)
         async with asyncio.timeout(10):
