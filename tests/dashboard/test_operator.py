@@ -274,3 +274,23 @@ async def test_an_office_and_a_chain_are_created_in_the_page(browser: Browser, s
         elsewhere = page.get_by_role("link", name="All logs")
         await expect(elsewhere).to_have_attribute("href", f"https://logs.example.org/?q={job.id}")
         assert complaints == []
+
+
+async def test_a_failed_job_is_retried_and_marked_as_done(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app, work=True) as server:
+        job = await app.enqueue("fail")
+        await job.wait(30)
+        page, complaints = await opened(browser, f"{server.url}/#/jobs/{job.id}")
+        done = page.get_by_role("button", name="Mark as done", exact=True)
+        await expect(done).to_be_disabled()
+        await page.get_by_role("textbox", name="Comment").fill("try the <b>other</b> branch")
+        await page.get_by_role("button", name="Retry with this comment").click()
+        await expect(page.locator(".timeline")).to_contain_text("retried by local: try the <b>other</b> branch")
+        await job.wait(30)
+        await page.get_by_role("textbox", name="Comment").fill("paid by hand")
+        await done.click()
+        await page.get_by_role("button", name="Sure?").click()
+        await expect(page.locator(".timeline")).to_contain_text("marked as done by local: paid by hand")
+        await expect(page.get_by_role("textbox", name="Comment")).to_have_count(0)
+        assert (await job.record()).state.value == "succeeded"
+        assert complaints == []
