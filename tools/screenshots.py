@@ -122,7 +122,8 @@ async def _shoot_all(browser: Browser, url: str, out: Path, theme: Any, language
     await page.goto(url)
     await page.locator("nav a").first.wait_for()
     hashes = await page.locator("nav a[href^='#/']").evaluate_all("(all) => all.map((each) => each.hash)")
-    for place in dict.fromkeys(hashes):
+    # The navigation has this page once it knows that there is something on it.
+    for place in dict.fromkeys([*hashes, "#/exports"]):
         name = place.removeprefix("#/") or "home"
         await _settle(page, f"{url}/{place}")
         await page.screenshot(path=out / f"{name}-{theme}-{language}.png")

@@ -61,6 +61,7 @@ async def _filled(app: App) -> list[str]:
     views = [f"offices/{office.id}?view={view}" for view in ("graph", "jobs", "config")]
     return [
         f"jobs/{job.id}",
+        "tasks/report?new=1",
         *views,
         *("schedules/new", f"schedules/{schedule.id}"),
         f"chains/{chain.queue_id}",
