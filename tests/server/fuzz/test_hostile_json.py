@@ -119,7 +119,9 @@ def _send_nearly_valid(anybody: Client, examples: int) -> None:
     world = new_world(client)
     asked = [each for each in _OPERATIONS if valid_body(world, each) is not None and "/replays/" not in each.path]
     answers = [client.ask_now(each.method, world.path(each), valid_body(world, each)) for each in asked]
-    assert not [(each.path, answer.body) for each, answer in zip(asked, answers, strict=True) if answer.status >= 400]
+    refused = [(each.path, answer.body) for each, answer in zip(asked, answers, strict=True) if answer.status >= 400]
+    # The body is valid, but the job has not ended.
+    assert not [(path, body) for path, body in refused if b"urn:hanbeon:problem:wrong_state" not in body]
     statuses: Counter[int] = Counter()
 
     @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -64,6 +64,8 @@ def valid_body(world: World, operation: Operation) -> Any:
             "delay": 60,
         },
         "Bulk": {"action": "cancel", "filter": {"state": ["ready"], "task": "none"}, "dry_run": True},
+        "Retry": {"comment": "now it is there", "args": {"name": "y"}},
+        "MarkDone": {"comment": "did it myself", "result": {"a": [1, "x"]}},
         "EnginePriority": {"priority": 3, "urgent": True},
         "Priority": {"priority": 3, "urgent": True},
         "QueueChange": {"max_per_key": 3, "keys": {"a": 2}, "paused": False},
@@ -104,4 +106,6 @@ def valid_body(world: World, operation: Operation) -> Any:
         "NewVideo": {**_WINDOW, "fps": 10},
         "NewThumbnail": _WINDOW,
     }
-    return None if operation.request is None or operation.in_query else bodies[operation.request.__name__]
+    if operation.request is None or operation.in_query:
+        return None
+    return next(bodies[each.__name__] for each in operation.request.__mro__ if each.__name__ in bodies)
