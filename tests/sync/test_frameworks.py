@@ -48,7 +48,7 @@ class Order(models.Model):
 def place(request):
     with transaction.atomic():
         order = Order.objects.create(total=int(request.POST["total"]))
-        job = jobs.enqueue(receipt.call(order.pk), transaction=connection.connection)
+        job = jobs.enqueue(receipt.call(order.pk), transaction=connection)
         if order.total < 0:
             raise ValueError("negative")
     return HttpResponse(job.id)
@@ -67,12 +67,14 @@ assert client.post("/orders", {"total": "-5"}).status_code == 500
 assert (Order.objects.count(), jobs.counts()[State.READY]) == (1, 1)
 
 connection.ensure_connection()
-try:
-    jobs.enqueue(receipt.call(1), transaction=connection.connection)
-except NotInTransaction:
-    pass
-else:
-    raise AssertionError("outside of atomic(), Django commits every statement at once")
+for each in (connection, connection.connection):
+    try:
+        jobs.enqueue(receipt.call(1), transaction=each)
+    except NotInTransaction as error:
+        assert "with transaction.atomic():" in str(error), error
+    else:
+        raise AssertionError("outside of atomic(), Django commits every statement at once")
+connection.close()
 with transaction.atomic():
     try:
         with transaction.atomic():  # A savepoint of Django's.
@@ -80,7 +82,7 @@ with transaction.atomic():
             raise KeyError
     except KeyError:
         pass
-    jobs.enqueue(receipt.call(3), transaction=connection.connection)
+    jobs.enqueue(receipt.call(3), transaction=connection)
 assert jobs.counts()[State.READY] == 2
 connection.close()
 jobs.close()

@@ -112,9 +112,13 @@ _ASYNCHRONOUS = frozenset(
         "sqlalchemy.async_scoped_session",
     }
 )
-_SYNCHRONOUS = frozenset(
-    {"psycopg.Connection", "sqlalchemy.Connection", "sqlalchemy.Session", "sqlalchemy.scoped_session"}
-)
+_OF_DJANGO = frozenset({"django.ConnectionProxy", "django.BaseDatabaseWrapper"})
+_SYNCHRONOUS = _OF_DJANGO | {
+    "psycopg.Connection",
+    "sqlalchemy.Connection",
+    "sqlalchemy.Session",
+    "sqlalchemy.scoped_session",
+}
 
 
 async def caller_of(transaction: Any) -> Caller:
@@ -147,6 +151,8 @@ def sync_caller_of(transaction: Any) -> Caller:
             return sync_caller(transaction)
         case "sqlalchemy.Session" | "sqlalchemy.scoped_session":
             return sync_caller(transaction.connection())
+        case kind if kind in _OF_DJANGO:
+            return sync_caller_of(_driver_of(transaction))
         case kind if kind in _ASYNCHRONOUS:
             raise InvalidInput(
                 Rule("transaction_not_sync", kind=kind),
@@ -156,6 +162,12 @@ def sync_caller_of(transaction: Any) -> Caller:
             raise _unknown(transaction)
 
 
+def _driver_of(connection: Any) -> Any:
+    """Return the driver's connection of Django's, which opens it with its first statement."""
+    connection.ensure_connection()
+    return connection.connection
+
+
 def _kind(transaction: Any) -> str:
     """Return its library and class, also for subclasses: `sqlalchemy.Session`. Nothing is imported for that."""
     names = [f"{each.__module__.partition('.')[0]}.{each.__name__}" for each in type(transaction).__mro__]
@@ -163,7 +175,10 @@ def _kind(transaction: Any) -> str:
 
 
 def _unknown(transaction: Any) -> InvalidInput:
-    remedy = "pass a connection of asyncpg or psycopg 3, a connection or session of SQLAlchemy over one of them, or "
+    remedy = (
+        "pass a connection of asyncpg or psycopg 3, a connection or session of SQLAlchemy over one of them, "
+        "a connection of Django over psycopg 3, or "
+    )
     if isinstance(transaction, asyncpg.Pool) or hasattr(transaction, "getconn"):
         remedy = "acquire a connection from the pool and begin a transaction on it, or pass "
     return InvalidInput(
