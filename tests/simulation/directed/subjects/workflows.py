@@ -59,7 +59,7 @@ CASES = (
         [Operation(0.4, "run_workflow", {"steps": ["plain", "flaky", "ledger"]})],
         [
             mutant(
-                "a workflow goes on after a step that failed",
+                "a workflow continues after a step that failed",
                 (
                     "surfaces/workflows/run_body.py",
                     "            if record.status is StepStatus.FAILED and step.on_error is OnError.STOP:\n",
