@@ -139,7 +139,7 @@ async def _quick() -> None:
         (("jobs", "--after", "-1"), 2, "must be an integer from 0 to"),
         (("jobs", "--after", "x"), 2, "--after"),
         (("jobs", "--queue", "nowhere"), 3, "there is no queue 'nowhere'"),
-        (("job", "123"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
+        (("job", "123"), 2, "must be the id of a job as `hanbeon jobs --database "),
         (("job", _NOBODY), 3, "no job has the id"),
         (("queues", "--window", "soon"), 2, "must be a duration"),
         (("queues", "--window", "9d"), 2, "from 60 to 604800"),

@@ -91,7 +91,7 @@ async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> Non
         (("limit", "", "--create", "--max-concurrent", "1"), 2, "must not be empty"),
         (("events", "--after", "-1"), 2, "must be the id of an event from 0 to"),
         (("events", "--queue", "nowhere"), 3, "there is no queue 'nowhere'; `hanbeon queues` lists them"),
-        (("events", "--job", "x"), 2, "must be the id of a job as `hanbeon jobs` prints it"),
+        (("events", "--job", "x"), 2, "must be the id of a job as `hanbeon jobs --database "),
     ],
 )
 async def test_bad_input(kit: TestKit, kit_url: str, arguments: tuple[str, ...], code: int, words: str) -> None:
