@@ -50,7 +50,7 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
         ('task = "report"\ncron = "0 3 * *"', "schedules.nightly.cron: must have 5 fields"),
         ('task = "report"\ncron = "61 3 * * *"', "schedules.nightly.cron: minute must be 0–59"),
         ('task = "report"\ncron = "0 3 * * *"\ntimezone = "Asia/Soul"', "did you mean Asia/Seoul"),
-        ('task = "report"', "schedules.nightly.cron: is required, or run_at"),
+        ('task = "report"', "schedules.nightly.cron: is required, or every, or run_at"),
         ('cron = "0 3 * * *"', "schedules.nightly.task: is required; name the task"),
         ('task = "report"\ncorn = "0 3 * * *"', "schedules.nightly.corn: unknown field; did you mean"),
         ('task = "report"\ncron = "0 3 * * *"\nname = "x"', "schedules.nightly.name: unknown field"),
