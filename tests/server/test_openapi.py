@@ -37,7 +37,11 @@ def _with_ids(path: str) -> str:
     return re.sub(r"\{\w+\}", _NOBODY, path)
 
 
-_BODIES: dict[tuple[str, str], Any] = {("POST", "/api/offices/{id}/jobs"): {"jobs": [{}]}}
+_BODIES: dict[tuple[str, str], Any] = {
+    ("POST", "/api/offices/{id}/jobs"): {"jobs": [{}]},
+    ("POST", "/api/engine/jobs/{jobId}/mark-done"): {"comment": "on paper"},
+    ("POST", "/api/offices/{id}/jobs/{jobId}/mark-done"): {"comment": "on paper"},
+}
 """Valid bodies, where an empty object is none: a request is validated before anything is looked up."""
 
 
