@@ -103,6 +103,19 @@ async def test_a_restore_begins_a_new_incarnation(tmp_path: Path) -> None:
     assert not _left_behind(tmp_path)
 
 
+async def test_restores_within_a_second_keep_each_what_they_replace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hanbeon.store.database.sqlite_backup.time.strftime", lambda form: "20260131T090000")
+    path, copy = tmp_path / "jobs.db", tmp_path / "copy.db"
+    async with App(_url(path)):
+        await back_up(_url(path), copy)
+    kept = [(await restore(_url(path), copy, whole_store)).kept for _ in range(3)]
+    first = f"{path}.replaced-20260131T090000"
+    assert kept == [first, f"{first}-2", f"{first}-3"]
+    assert all(Path(each).exists() for each in kept if each is not None)
+
+
 async def test_a_restore_refuses_what_is_no_backup(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
     async with App(_url(path)) as app:

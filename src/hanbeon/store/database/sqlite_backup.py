@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Iterator
@@ -80,7 +81,7 @@ def replacing(target: Path) -> Iterator[Replacement]:
         kept = None
         if target.exists():
             held.enter_context(_locked(target))
-            kept = target.with_name(f"{target.name}.replaced-{time.strftime('%Y%m%dT%H%M%S')}")
+            kept = _free_name(target)
         yield Replacement(part, kept)
         for suffix in SIDECARS:
             if Path(f"{part}{suffix}").exists():
@@ -90,6 +91,13 @@ def replacing(target: Path) -> Iterator[Replacement]:
             os.link(target, kept)
         os.replace(part, target)
         _sync(target.parent)
+
+
+def _free_name(target: Path) -> Path:
+    """Return where to keep what is replaced. Two restores within a second keep both; the target is locked meanwhile."""
+    name = f"{target.name}.replaced-{time.strftime('%Y%m%dT%H%M%S')}"
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(path for each in names if not (path := target.with_name(each)).exists())
 
 
 @contextlib.contextmanager
