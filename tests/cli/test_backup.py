@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ def _url(path: Path) -> str:
 
 def _left_behind(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if ".part" in path.name]
+
+
+def _all_there(paths: Sequence[str | None]) -> bool:
+    return all(each is not None and Path(each).exists() for each in paths)
 
 
 async def test_a_backup_is_a_copy_of_one_moment(tmp_path: Path) -> None:
@@ -113,7 +118,7 @@ async def test_restores_within_a_second_keep_each_what_they_replace(
     kept = [(await restore(_url(path), copy, whole_store)).kept for _ in range(3)]
     first = f"{path}.replaced-20260131T090000"
     assert kept == [first, f"{first}-2", f"{first}-3"]
-    assert all(Path(each).exists() for each in kept if each is not None)
+    assert _all_there(kept)
 
 
 async def test_a_restore_refuses_what_is_no_backup(tmp_path: Path) -> None:
