@@ -10,8 +10,9 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 JOBS ?= $(shell echo $$(( 2 * $(CORES) + 4 )))
 # Where `make run` serves.
 PORT ?= 8000
-# Seeds for `make simulate`.
+# Seeds for `make simulate`, and the store: sqlite or postgres.
 SEEDS ?= 1-50
+STORE ?= sqlite
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
 ARGS ?=
 
@@ -139,8 +140,8 @@ screenshots: setup ## Make screenshots of every page of the dashboard in build/s
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
 	$(BIN)/python -m bench $(ARGS)
 
-simulate: setup ## Run seeds of the simulation, SEEDS=1-200; ARGS=--trace prints all that a seed does
-	$(BIN)/python -m tests.simulation $(SEEDS) $(ARGS)
+simulate: setup ## Run seeds of the simulation, SEEDS=1-200, STORE=postgres; ARGS=--trace prints all that a seed does
+	$(BIN)/python -m tests.simulation $(SEEDS) --store $(STORE) $(ARGS)
 
 mutants: setup ## Run the directed plans of the simulation on broken products, and write down which rules notice; then make docs
 	$(BIN)/python -m tests.simulation.directed $(ARGS)

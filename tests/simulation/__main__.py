@@ -7,8 +7,9 @@ import os
 import sys
 import time
 
-from hanbeon.testing.simulation import Result, Simulator, shrink
+from hanbeon.testing.simulation import Plan, Result, Simulator, shrink
 from hanbeon.testing.simulation.plan import to_json
+from tests.simulation.stores import SQLITE, STORES, kinds_of, store_of
 from tests.simulation.totals import Totals, commit
 from tests.simulation.workload.scenario import plan_of, simulator
 
@@ -19,6 +20,7 @@ _SHRINK_SECONDS = 300.0
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("seeds", help="a seed, or a range such as 1-200")
+    parser.add_argument("--store", choices=STORES, default=SQLITE)
     parser.add_argument("--trace", action="store_true", help="print all that happens")
     parser.add_argument("--plan", action="store_true", help="print the plan of each seed, and run nothing")
     parser.add_argument("--digest", action="store_true", help="print the digest of each seed, and nothing else")
@@ -27,34 +29,36 @@ def main() -> int:
     chosen = parser.parse_args()
     first, _, last = chosen.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
+    kinds = kinds_of(chosen.store)
     if chosen.plan:
         for seed in seeds:
-            print(to_json(plan_of(seed)))
+            print(to_json(plan_of(seed, kinds)))
         return 0
-    with simulator() as made:
+    with simulator(store_of(chosen.store)) as made:
         if chosen.digest:
             for seed in seeds:
-                print(made.run(plan_of(seed)).digest)
+                print(made.run(plan_of(seed, kinds)).digest)
             return 0
         if chosen.shrink:
-            return max(_shrink(made, seed) for seed in seeds)
-        return _run(made, seeds, traced=chosen.trace, keep=chosen.keep)
+            return max(_shrink(made, plan_of(seed, kinds)) for seed in seeds)
+        return _run(made, seeds, chosen.store, traced=chosen.trace, keep=chosen.keep)
 
 
-def _run(made: Simulator, seeds: range, *, traced: bool, keep: bool) -> int:
+def _run(made: Simulator, seeds: range, store: str, *, traced: bool, keep: bool) -> int:
     totals, at = (Totals(), commit()) if keep else (None, "")
+    kinds = kinds_of(store)
     failed, began, processor, number = [], time.monotonic(), 0.0, 0
     for seed in seeds:
-        if totals is not None and totals.has(at, seed):
+        if totals is not None and totals.has(at, store, seed):
             continue
-        result = made.run(plan_of(seed), traced=traced)
+        result = made.run(plan_of(seed, kinds), traced=traced)
         number += 1
         processor += result.processor_seconds
         if result.findings or traced:
             failed += [seed] * bool(result.findings)
             show(result, traced=traced)
         if totals is not None:
-            totals.add(at, result)
+            totals.add(at, store, result)
             if number % _WRITTEN_EVERY == 0 or seed == seeds[-1]:
                 totals.write()
     print(
@@ -64,11 +68,10 @@ def _run(made: Simulator, seeds: range, *, traced: bool, keep: bool) -> int:
     return 1 if failed else 0
 
 
-def _shrink(made: Simulator, seed: int) -> int:
-    plan = plan_of(seed)
+def _shrink(made: Simulator, plan: Plan) -> int:
     result = made.run(plan)
     if not result.findings:
-        print(f"seed {seed}: nothing is found")
+        print(f"seed {plan.seed}: nothing is found")
         return 0
     shrunk = shrink(made.run_at_once, plan, result, _SHRINK_SECONDS, os.cpu_count() or 1)
     show(shrunk.result, traced=True)

@@ -20,9 +20,10 @@ _WATCHED = ("src", "tests/simulation")
 
 
 class Run(msgspec.Struct):
-    """A range of seeds on one commit, without gaps."""
+    """A range of seeds on one commit and store, without gaps."""
 
     commit: str
+    store: str
     first: int
     last: int
     findings: list[int]
@@ -42,14 +43,15 @@ class Totals:
         text = file.read_text() if file.exists() else ""
         self.runs = msgspec.convert(tomllib.loads(text).get("runs", []), list[Run])
 
-    def has(self, commit: str, seed: int) -> bool:
-        return any(run.commit == commit and run.first <= seed <= run.last for run in self.runs)
+    def has(self, commit: str, store: str, seed: int) -> bool:
+        return any((run.commit, run.store) == (commit, store) and run.first <= seed <= run.last for run in self.runs)
 
-    def add(self, commit: str, result: Result) -> None:
+    def add(self, commit: str, store: str, result: Result) -> None:
         """Count a seed, in the range that it continues if there is one."""
-        run = next((each for each in self.runs if (each.commit, each.last) == (commit, result.seed - 1)), None)
+        end = (commit, store, result.seed - 1)
+        run = next((each for each in self.runs if (each.commit, each.store, each.last) == end), None)
         if run is None:
-            run = Run(commit, result.seed, result.seed, [], 0, 0, 0.0, 0.0)
+            run = Run(commit, store, result.seed, result.seed, [], 0, 0, 0.0, 0.0)
             self.runs.append(run)
         run.last = result.seed
         run.findings += [result.seed] * bool(result.findings)

@@ -35,7 +35,7 @@ class Files(Load):
 
 
 def _path(simulation: Simulation) -> Path:
-    return Path(simulation.database.url.removeprefix("sqlite:///")).with_name("hanbeon.toml")
+    return simulation.folder / "hanbeon.toml"
 
 
 def _write(path: Path, values: dict[str, int]) -> None:

@@ -39,7 +39,7 @@ async def slow(ctx: Context, seconds: float = 0.0, count: int = 1) -> None:
 
 async def _write(ctx: Context, seconds: float) -> None:
     transaction = await ctx.transaction()
-    await transaction.execute("INSERT INTO ledger VALUES (?, ?)", ctx.job_id, ctx.fence)
+    await transaction.execute("INSERT INTO ledger VALUES ($1, $2)", ctx.job_id, ctx.fence)
     await asyncio.sleep(min(seconds, 1.0))
 
 
@@ -110,7 +110,7 @@ async def ledger_chatty(ctx: Context, seconds: float = 0.0, count: int = 1) -> N
 @app.task(**_patient)
 def threaded(ctx: SyncContext, seconds: float = 0.0, count: int = 1) -> int:
     transaction = ctx.transaction()
-    transaction.execute("INSERT INTO ledger VALUES (?, ?)", ctx.job_id, ctx.fence)
+    transaction.execute("INSERT INTO ledger VALUES ($1, $2)", ctx.job_id, ctx.fence)
     ctx.progress(count)
     return count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -71,10 +72,11 @@ class Offices(Load):
             return
         listeners = Counter(office for (office,) in evidence.rows("SELECT office_id FROM hanbeon_listener"))
         rows = evidence.rows(
-            "SELECT json_extract(meta, '$.job'), json_extract(meta, '$.type') FROM hanbeon_jobs WHERE task = ?",
+            "SELECT CAST(meta AS text) FROM hanbeon_jobs WHERE task = ?",
             "hanbeon.webhook",
         )
-        announced = Counter((job, kind) for job, kind in rows)
+        parsed = [json.loads(meta) for (meta,) in rows if meta]
+        announced = Counter((meta.get("job"), meta.get("type")) for meta in parsed)
         for job in evidence.jobs.values():
             office = job.queue.removeprefix("office:")
             if office == job.queue or job.state not in _ENDS or job.seq in evidence.marked_done:

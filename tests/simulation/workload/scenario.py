@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ from hanbeon import App
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.surfaces.chains.library import operation_names
 from hanbeon.testing.simulation import FaultKind, Operation, Plan, Scenario, Simulation, Simulator
+from hanbeon.testing.simulation.database import SimulatedStore
 from hanbeon.testing.simulation.swarm import random_faults
 from tests.simulation.workload import chain_operations
 from tests.simulation.workload.load import Book, app
@@ -71,8 +72,8 @@ class Workload(Scenario):
             await load.finish(simulation)
 
 
-def plan_of(seed: int) -> Plan:
-    """Return the plan of a seed: a few kinds of load, a few causes of faults, both often."""
+def plan_of(seed: int, possible: Iterable[FaultKind] = tuple(FaultKind)) -> Plan:
+    """Return the plan of a seed: a few kinds of load, a few causes of the possible faults, both often."""
     rng = random.Random(f"plan-{seed}")
     lease = rng.choice((3.0, 3.0, 6.0))
     until = rng.choice((8.0, 15.0, 15.0, 30.0))
@@ -85,7 +86,7 @@ def plan_of(seed: int) -> Plan:
         "shutdown_grace": rng.choice((0.0, 2.0)),
         "max_log_bytes": rng.choice((0, 4096)),
     }
-    kinds = tuple(FaultKind)
+    kinds = tuple(possible)
     if rng.random() < 0.1:
         settings |= RETENTION
         # Rows of a time to which the clock was set back look older than their neighbours, and are pruned before them.
@@ -114,10 +115,10 @@ def _operations(rng: random.Random, until: float) -> tuple[Operation, ...]:
 
 
 @contextmanager
-def simulator() -> Iterator[Simulator]:
-    """A simulator of the workload."""
+def simulator(store: SimulatedStore | None = None) -> Iterator[Simulator]:
+    """A simulator of the workload, on SQLite or another store."""
     learn_operations()
-    with Simulator(Workload) as made:
+    with Simulator(Workload, store=store) as made:
         yield made
 
 

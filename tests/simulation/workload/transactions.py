@@ -29,7 +29,7 @@ class Transactions(Load):
         self._ids.append(request.id)
         try:
             async with client.transaction() as transaction:
-                await transaction.execute("INSERT INTO ledger VALUES (?, 0)", f"tx-{request.id}")
+                await transaction.execute("INSERT INTO ledger VALUES ($1, 0)", f"tx-{request.id}")
                 await self.book.enqueue(client, [request], [1], transaction)
                 self.book.jobs[request.id].answer = "unknown"
                 if rng.random() < 0.3:

@@ -71,6 +71,11 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         assert node is not None
         return GreenThread.run(node, func, *args)
 
+    async def create_unix_connection(
+        self, protocol_factory: Callable[[], Any], path: Any = None, **_: Any
+    ) -> tuple[Any, Any]:
+        return await self._world.network.connect(protocol_factory)
+
     def at(self, when: float, node: Node | None, step: Callable[[], None]) -> None:
         """Have a step of a node's thread run at this time; None: of the simulation itself."""
         heapq.heappush(self._due, (when, next(self._count), node, step))

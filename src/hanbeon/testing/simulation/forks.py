@@ -74,7 +74,7 @@ class Simulator:
             world = World(plan.seed)
             with self._store.database(self._folder, Path(folder), world) as database:
                 began = time.process_time()
-                simulation = Simulation(self._make(), plan, world, database, self._oracles)
+                simulation = Simulation(self._make(), plan, world, database, Path(folder), self._oracles)
                 with _limited(simulation):
                     result = simulation.run()
             result = msgspec.structs.replace(result, processor_seconds=time.process_time() - began)

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import traceback
 from collections.abc import Coroutine, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -154,9 +155,11 @@ class Simulation:
         plan: Plan,
         world: World,
         database: SimulatedDatabase,
+        folder: Path,
         oracles: Sequence[Oracle] = ORACLES,
     ) -> None:
-        self.scenario, self.plan, self.world, self.database = scenario, plan, world, database
+        """`folder`: for the files of this run, and deleted with it."""
+        self.scenario, self.plan, self.world, self.database, self.folder = scenario, plan, world, database, folder
         SimulatedLoop(world)
         if any(fault.kind in _OF_THE_MACHINE for fault in plan.faults):
             world.disk = Disk(world)

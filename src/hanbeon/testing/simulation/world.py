@@ -30,12 +30,19 @@ current_node: contextvars.ContextVar[Node | None] = contextvars.ContextVar("hanb
 class Connection(Protocol):
     """A database connection, as the system sees it."""
 
-    in_transaction: bool
+    @property
+    def in_transaction(self) -> bool: ...
 
     @property
     def is_writing(self) -> bool: ...
 
     def close_by_system(self) -> None: ...
+
+
+class Network(Protocol):
+    """Connects the running process to the database server."""
+
+    async def connect(self, factory: Callable[[], Any]) -> tuple[Any, Any]: ...
 
 
 class ArmedFault:
@@ -164,6 +171,8 @@ class World:
         """When all processes ended: the machine lost power, or the database was restored."""
         self.renewals: list[float] = []
         """When the database began a new incarnation."""
+        self.network: Network
+        """Between processes and a database server, if there is one."""
 
     def note(self, node: Node | None, text: str) -> None:
         self.trace.append(Entry(self.now, "" if node is None else node.name, text))
