@@ -32,7 +32,7 @@ async def test_a_run_of_a_deleted_workflow_is_cancelled_as_a_job(database_url: s
         assert (await engine.bulk(action="cancel", filter=filter, dry_run=True)).matched == 1
         await engine.reprioritise(run.run_id, urgent=True)
         assert (await engine.cancel(run.run_id)).job.state is State.CANCELLED
-        with pytest.raises(Conflict, match="whose owner was deleted, and cannot be retried"):
+        with pytest.raises(Conflict, match="whose owner was deleted, and cannot be moved"):
             await engine.retry(run.run_id)
         assert (await engine.bulk(action="retry", filter=filter)).done == 0
         assert (await verify(kit.app.store)).findings == ()
@@ -49,7 +49,7 @@ async def test_a_step_of_a_deleted_chain_is_not_moved_elsewhere(database_url: st
         await words.script("UPDATE hanbeon.chain SET state = 'READY', place = NULL, step_job = NULL")
         await words.chains.delete(chain)
         assert (await kit.app.engine.cancel(step.id)).job.state is State.CANCELLED
-        with pytest.raises(Conflict, match="cannot be retried"):
+        with pytest.raises(Conflict, match="cannot be moved"):
             await kit.app.engine.retry(step.id)
 
 

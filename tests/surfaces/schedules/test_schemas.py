@@ -21,7 +21,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "too many fields": ({"cron": "* * * * * * *"}, "cron", "no field for years"),
     "empty": ({"cron": ""}, "cron", "a cron expression, like"),
     "under a second": ({"cron": "*/0.5 * * * * *"}, "cron", ""),
-    "every": ({"cron": "@every 100ms"}, "cron", "one is the shortest interval"),
+    "every": ({"cron": "@every 100ms"}, "cron", "a second is the shortest"),
     "a step of nothing": ({"cron": "*/0 * * * *"}, "cron", ""),
     "unknown word": ({"cron": "@sometimes"}, "cron", "@daily"),
     "neither": ({"cron": None}, "cron", "for example"),
