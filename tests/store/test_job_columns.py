@@ -59,7 +59,7 @@ def test_adding_a_column_takes_three_files(tmp_path: Path, empty_database_url: s
 def test_claimed_columns_are_fields_of_claimed() -> None:
     """A field behind the policy is none of the row."""
     fields = Claimed.__struct_fields__
-    assert fields[fields.index("policy") + 1 :] == ("queue", "task", "role", "instance", "trace")
+    assert fields[fields.index("policy") + 1 :] == ("queue", "task", "role", "instance", "trace", "comment")
     assert len(CLAIMED_COLUMNS.split(", ")) == fields.index("policy") + 1 + len(("rank", "created_at", "free_at"))
 
 
