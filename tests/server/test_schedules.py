@@ -12,7 +12,20 @@ from hanbeon import App
 from tests.server.client import Client, Response, serving
 
 SCHEDULE = {
-    *("id", "name", "task_id", "cron", "run_at", "timezone", "args", "overlap", "misfire", "misfire_limit", "jitter"),
+    *(
+        "id",
+        "name",
+        "task_id",
+        "cron",
+        "every",
+        "run_at",
+        "timezone",
+        "args",
+        "overlap",
+        "misfire",
+        "misfire_limit",
+        "jitter",
+    ),
     *(
         "starts_at",
         "ends_at",
