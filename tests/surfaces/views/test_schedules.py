@@ -98,13 +98,14 @@ async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timet
     )
     once = await timetable.make(None, run_at="2190-06-01T12:00:00+09:00", paused=True)
     await timetable.make("0 3 * * *", starts_at="1960-02-29T23:59:59.000001+00:00")
+    await timetable.make(None, every="7d", starts_at="2190-03-02T00:00:00+09:00")
     kit.app.declared = {"schedules": DeclaredSchedules()}
     kit.app.declared["schedules"].declare("nightly", {"task": "report", "cron": "0 3 * * *"})
     kit.app.declared["schedules"].declare("gone", {"task": "report", "cron": "0 4 * * *"})
     starting = kit.app.worker()
     await starting.register()
     await kit.app.store.write(lambda tx: instance_rows.leave(tx, starting.instance))
-    assert len(await schedules_agree(timetable, reader)) == 6
+    assert len(await schedules_agree(timetable, reader)) == 7
     await timetable.pass_by(120, step=60)
     shown = await schedules_agree(timetable, reader)
     assert sum(row["last_fire_at"] is not None for row in shown) == 1
@@ -115,7 +116,7 @@ async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timet
     shown = await schedules_agree(timetable, reader)
     assert [row["name"] for row in shown if row["declared"]] == ["nightly"]
     await timetable.schedules.delete(once.id)
-    assert len(await schedules_agree(timetable, reader)) == 4
+    assert len(await schedules_agree(timetable, reader)) == 5
 
 
 async def test_a_paused_schedule_is_found_by_that(timetable: Timetable, reader: Reader) -> None:

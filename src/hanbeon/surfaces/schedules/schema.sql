@@ -46,6 +46,7 @@ CREATE INDEX hanbeon_fire_recorded ON hanbeon.fire (recorded_at);
 
 CREATE VIEW hanbeon.schedules AS
 SELECT s.id, s.name, t.name AS task_id, @member(s.definition; timing.cron) AS cron,
+  CAST(@member(s.definition; timing.every_us) AS double precision) / 1000000 AS every,
   @instant(CAST(@member(s.definition; timing.run_at) AS bigint)) AS run_at,
   @member(s.definition; timing.timezone) AS timezone,
   @json(coalesce(@member(s.definition; args), '{}')) AS args,
