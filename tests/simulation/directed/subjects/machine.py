@@ -79,8 +79,8 @@ CASES = (
                 "a restore leaves the database as it is",
                 (
                     "store/database/sqlite_backup.py",
-                    "        os.replace(part, target)\n        _sync(target.parent)\n\n\n@",
-                    "        _sync(target.parent)\n\n\n@",
+                    "        os.replace(part, target)\n        _sync(target.parent)\n",
+                    "        _sync(target.parent)\n",
                 ),
             ),
         ],
