@@ -20,9 +20,9 @@ def kinds_of(name: str) -> tuple[FaultKind, ...]:
     return KINDS
 
 
-def store_of(name: str) -> SimulatedStore | None:
-    """Return the store of this name; None: SQLite, which simulations take by themselves."""
-    return None if name == SQLITE else postgres(installations()[0])
+def store_of(name: str, installation: Installation | None = None) -> SimulatedStore | None:
+    """Return the store of this name, with this PostgreSQL or the newest; None: SQLite, the default of simulations."""
+    return None if name == SQLITE else postgres(installation or installations()[0])
 
 
 def postgres(installation: Installation) -> SimulatedStore:

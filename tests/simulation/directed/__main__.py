@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tests.databases.installations import Installation, select
 from tests.simulation.__main__ import show
 from tests.simulation.directed import mutation
 from tests.simulation.directed.case import Runner
 from tests.simulation.directed.library import CASES, MUTANTS
+from tests.simulation.stores import POSTGRES
 
 
 def main() -> int:
@@ -20,25 +22,30 @@ def main() -> int:
     parser.add_argument("--case", help="run a directed plan, by its name or a part of it")
     parser.add_argument("--trace", action="store_true", help="print all that happened")
     parser.add_argument("--kinds", action="store_true", help="print the rules that found something, as JSON")
+    parser.add_argument("--postgres", metavar="MAJOR", default="newest", help="for plans that need one")
     chosen = parser.parse_args()
+    installation = next(iter(select(chosen.postgres)), None)
     if chosen.kinds:
-        print(mutation.kinds_as_json(chosen.case))
+        print(mutation.kinds_as_json(chosen.case, installation))
         return 0
     if chosen.case is not None:
-        return _run_cases(chosen.case, traced=chosen.trace)
+        return _run_cases(chosen.case, installation, traced=chosen.trace)
     names = [name for name in MUTANTS if not chosen.mutants or any(part in name for part in chosen.mutants)]
     caught = {}
     for name in names:
         case, mutant = MUTANTS[name]
-        caught[name] = rules = mutation.caught_by(case, mutant)
+        if case.store == POSTGRES and installation is None:
+            print(f"{name:60} left out: there is no PostgreSQL here")
+            continue
+        caught[name] = rules = mutation.caught_by(case, mutant, installation)
         print(f"{name:60} {', '.join(rules) or 'NOT CAUGHT'}", flush=True)
     mutation.write(caught)
     return 0 if all(caught.values()) else 1
 
 
-def _run_cases(part: str, *, traced: bool) -> int:
+def _run_cases(part: str, installation: Installation | None, *, traced: bool) -> int:
     found = 0
-    with Runner.ready() as runner:
+    with Runner.ready(installation) as runner:
         for name, case in CASES.items():
             if part not in name:
                 continue

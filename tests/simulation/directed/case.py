@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.testing.simulation import Fault, FaultKind, Moment, Operation, Oracle, Plan, Result, Simulation, Simulator
+from tests.databases.installations import Installation
+from tests.simulation.stores import SQLITE, store_of
 from tests.simulation.workload.load import Book
 from tests.simulation.workload.scenario import Workload, learn_operations
 
@@ -68,6 +70,8 @@ class Case:
     """How long jobs may take after the faults. A product that never ends one is watched for all of it."""
     variations: int = 2
     """Seeds under which it is run: they decide what the plan leaves open."""
+    store: str = SQLITE
+    """One of `stores.STORES`. Races within a transaction are those of PostgreSQL: SQLite admits one writer."""
     uses_chains: bool = False
     is_about_rules: bool = False
     """It has no mutant: a rule of the simulation was wrong about what happens here."""
@@ -104,9 +108,9 @@ class Script(Workload):
 class Runner:
     """Runs directed plans, one fork a plan."""
 
-    _simulator: Simulator
-
-    def __init__(self) -> None:
+    def __init__(self, open_simulators: ExitStack, installation: Installation | None) -> None:
+        self._open_simulators, self._installation = open_simulators, installation
+        self._simulators: dict[str, Simulator] = {}
         self._case = Case("", (), ())
 
     def run(self, case: Case, *, traced: bool = False) -> Iterator[Result]:
@@ -114,18 +118,23 @@ class Runner:
         self._case = case
         if case.uses_chains:
             learn_operations()
+        simulator = self._simulator(case.store)
         for plan in case.plans():
-            yield self._simulator.run(plan, traced=traced)
+            yield simulator.run(plan, traced=traced)
 
-    def _script(self) -> Script:
-        return Script(self._case)
+    def _simulator(self, store: str) -> Simulator:
+        """Return the simulator of a store; its template is made for the first plan that needs it."""
+        if store not in self._simulators:
+            made = Simulator(lambda: Script(self._case), store=store_of(store, self._installation))
+            self._simulators[store] = self._open_simulators.enter_context(made)
+        return self._simulators[store]
 
     @classmethod
     @contextmanager
-    def ready(cls) -> Iterator[Runner]:
-        runner = cls()
-        with Simulator(runner._script) as runner._simulator:
-            yield runner
+    def ready(cls, installation: Installation | None = None) -> Iterator[Runner]:
+        """`installation`: the PostgreSQL for the plans that need one, instead of the newest."""
+        with ExitStack() as open_simulators:
+            yield cls(open_simulators, installation)
 
 
 # Words for plans

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from tests.databases.installations import Installation
 from tests.simulation.directed.broken_copy import broken_copy
 from tests.simulation.directed.case import Case, Mutant, Runner
 from tests.simulation.directed.library import CASES, MUTANTS, SUBJECTS
@@ -29,17 +30,18 @@ class Caught(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
 
 
-def kinds_as_json(name: str) -> str:
+def kinds_as_json(name: str, installation: Installation | None) -> str:
     """Run a directed plan; return the rules that found something."""
-    with Runner.ready() as runner:
+    with Runner.ready(installation) as runner:
         return json.dumps(sorted({kind for result in runner.run(CASES[name]) for kind in result.kinds}))
 
 
-def caught_by(case: Case, mutant: Mutant) -> Sequence[str]:
+def caught_by(case: Case, mutant: Mutant, installation: Installation | None = None) -> Sequence[str]:
     """Return the rules that notice the mutant in this plan."""
+    server = [] if installation is None else ["--postgres", str(installation.major)]
     with broken_copy(mutant) as folder:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.simulation.directed", "--case", case.name, "--kinds"],
+            [sys.executable, "-m", "tests.simulation.directed", "--case", case.name, "--kinds", *server],
             cwd=_ROOT,
             env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
