@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from tests.databases.wire import Statement, StatementReader, is_answered
 
 _CHUNK = 65_536
+_LEAVE_SECONDS = 30.0
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER of zero seconds: closing sends RST, not FIN.
 Ask = Callable[[bytes, int], Awaitable[bool]]
 Match = Callable[[Statement], bool]
@@ -63,6 +64,7 @@ class _Line:
         self.reader = StatementReader()
         self.loses: Fault | None = None
         """The next answer of the server is dropped, and the connection reset."""
+        self.server_left = asyncio.Event()
 
     @property
     def port(self) -> int:
@@ -198,6 +200,10 @@ class FaultProxy:
                 statements = line.reader.feed(data)
                 if (fault := self._fault) is not None and fault.strikes(statements):
                     if fault.moment is Moment.BEFORE:
+                        # The client hears of it once the server has rolled back: a busy one holds locks until then.
+                        line.far.write_eof()
+                        with contextlib.suppress(TimeoutError):
+                            await asyncio.wait_for(line.server_left.wait(), _LEAVE_SECONDS)
                         line.reset()
                         return
                     line.loses = fault
@@ -223,6 +229,7 @@ class FaultProxy:
                         return
                 else:
                     await self._forward(data, line, line.near, Way.TO_CLIENT)
+        line.server_left.set()
         await line.passage(Way.TO_CLIENT)
         line.near.close()
 
