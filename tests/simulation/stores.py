@@ -22,7 +22,12 @@ def kinds_of(name: str) -> tuple[FaultKind, ...]:
 
 def store_of(name: str, installation: Installation | None = None) -> SimulatedStore | None:
     """Return the store of this name, with this PostgreSQL or the newest; None: SQLite, the default of simulations."""
-    return None if name == SQLITE else postgres(installation or installations()[0])
+    if name == SQLITE:
+        return None
+    found = [installation] if installation else installations()
+    if not found:
+        raise SystemExit("there is no PostgreSQL on this machine; `make setup` installs one")
+    return postgres(found[0])
 
 
 def postgres(installation: Installation) -> SimulatedStore:
