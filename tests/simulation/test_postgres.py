@@ -12,7 +12,7 @@ from tests.simulation.directed.case import SETTINGS, job, on_both
 from tests.simulation.stores import postgres
 from tests.simulation.workload.scenario import plan_of, simulator
 
-_FIRST_SLOW, _SLOW = 1_000, 30
+_FIRST_SLOW, _SLOW = 1_000, 10
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,8 @@ class Book:
         except HanbeonError as error:
             for request in requests:
                 self._refused(self.jobs[request.id], type(error).__name__)
+            if transaction is not None:
+                raise  # Of a transaction in which something was refused nothing is committed.
             return
         for request, job in zip(requests, answers, strict=True):
             self._answered(self.jobs[request.id], job)
