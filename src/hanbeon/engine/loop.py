@@ -14,6 +14,11 @@ from hanbeon.logs import get_logger
 _log = get_logger("hanbeon.engine")
 LONGEST_PAUSE = 5.0
 AGAIN = 0.0
+BETWEEN_TRIES = 0.05
+"""The pause where something is due that another instance, or a second turn of this one's loop, takes at the moment.
+
+Compared by identity: a pause that is as long by chance says nothing.
+"""
 _AFTER_BLOCKAGE_SECONDS = 0.1
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from hanbeon.chance import chance
 from hanbeon.clock import MICROS, micros
 from hanbeon.engine.execution_log import log_end
-from hanbeon.engine.loop import AGAIN
+from hanbeon.engine.loop import AGAIN, BETWEEN_TRIES
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.complete import recover
@@ -21,7 +21,6 @@ _BATCH = 500
 _BETWEEN_NUMBERINGS = 0.1
 _BETWEEN_FOLDINGS = 2.0
 _FOLDED_AT_ONCE = 2000
-_BETWEEN_TRIES = 0.05
 _BETWEEN_PRUNINGS = 0.05
 
 
@@ -54,7 +53,7 @@ class Maintenance:
         # None promoted: another instance is promoting them now.
         expired, promoted = await self._store.write(lambda tx: run_due(tx, self._store.lanes, _BATCH))
         self.promoted += promoted
-        return AGAIN if expired or promoted else _BETWEEN_TRIES
+        return AGAIN if expired or promoted else BETWEEN_TRIES
 
     async def number(self) -> float:
         """Give committed events their public ids. Wake-ups come with every commit: gather them.

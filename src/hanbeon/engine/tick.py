@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hanbeon.clock import micros
-from hanbeon.engine.loop import AGAIN
+from hanbeon.engine.loop import AGAIN, BETWEEN_TRIES
 from hanbeon.engine.worker import Done, Worker
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import retain
@@ -63,7 +63,9 @@ async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bo
 
 async def _no_work_arrives(worker: Worker) -> bool:
     for each in worker.work_loops:
-        if await each.run_once() <= AGAIN:
+        pause = await each.run_once()
+        # What is promoted or fired now, by the worker's own loop for example, can be claimed in a moment.
+        if pause <= AGAIN or pause is BETWEEN_TRIES:
             return False
     return not len(worker.attempts)
 

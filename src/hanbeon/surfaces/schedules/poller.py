@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS, Clock, SystemClock, iso, micros
-from hanbeon.engine.loop import AGAIN
+from hanbeon.engine.loop import AGAIN, BETWEEN_TRIES
 from hanbeon.ids import new_id
 from hanbeon.logs import get_logger, log_enabled
 from hanbeon.settings import Settings
@@ -23,7 +23,6 @@ from hanbeon.surfaces.schedules.vocabulary import FireOutcome
 _log = get_logger("hanbeon.engine")
 _debug_enabled = log_enabled("hanbeon.engine", logging.DEBUG)
 _AT_ONCE = 1_000
-_BETWEEN_TRIES = 0.05
 _BETWEEN_TURNS = 0.5
 _BETWEEN_PAGES = 0.1
 _IDLE_POLLS = 6
@@ -73,7 +72,7 @@ class SchedulePoller:
             return True
         if moment.wait_us is None:
             return False
-        return self._clock.monotonic() + moment.wait_us / MICROS < self._polls_at - _BETWEEN_TRIES
+        return self._clock.monotonic() + moment.wait_us / MICROS < self._polls_at - BETWEEN_TRIES
 
     async def _poll(self) -> float:
         moment = await self._store.read(fires.next_moment)
@@ -87,7 +86,7 @@ class SchedulePoller:
         if moment.wait_us > 0:
             return min(pause, max(0.001, moment.wait_us / MICROS))
         # None found: another instance is firing them now.
-        return AGAIN if await self._step(self._due) else _BETWEEN_TRIES
+        return AGAIN if await self._step(self._due) else BETWEEN_TRIES
 
     async def _step(self, step: Callable[[Tx], Awaitable[Firing]]) -> int:
         fired = await self._store.write(step)
