@@ -100,9 +100,8 @@ class Store(Transactions):
     async def _enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         if isinstance(self.database, SqliteDatabase):
             return await self._enqueue_on_sqlite(transaction, jobs)
-        if isinstance(transaction, PostgresUserTransaction):
-            transaction = transaction.connection
-        caller = await caller_of(transaction)
+        # Of the App's own transaction, a refusal of the server says nothing about how it was begun.
+        caller = transaction if isinstance(transaction, PostgresUserTransaction) else await caller_of(transaction)
         await self.prepare_within(await identify(caller), jobs)
         return await self.enqueue_prepared(caller, jobs)
 

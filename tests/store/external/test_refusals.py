@@ -64,6 +64,15 @@ async def test_a_transaction_that_may_only_read(app: App, send: Send, caller: Ca
     await caller.roll_back()
 
 
+async def test_a_server_that_became_read_only_is_unavailable(app: App, send: Send) -> None:
+    """The App began the transaction itself, so the refusal says nothing about the user's code."""
+    async with app.transaction() as transaction:
+        await transaction.execute("SET TRANSACTION READ ONLY")
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            await app.enqueue(send.call("a"), transaction=transaction)
+    assert await app.jobs() == []
+
+
 async def test_another_database(app: App, send: Send, postgres_server: PostgresServer) -> None:
     with postgres_server.database() as empty:
         async with of_asyncpg(empty) as caller:

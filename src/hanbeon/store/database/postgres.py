@@ -372,6 +372,12 @@ class PostgresUserTransaction:
             rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
 
+    def is_in_transaction(self) -> bool:
+        return bool(self.connection.is_in_transaction())
+
+    def terminate(self) -> None:
+        self._connection.terminate()
+
     def _has_gone(self) -> bool:
         return is_gone(self._connection)
 
